@@ -1,0 +1,100 @@
+/**
+ * The URL record: everything that is known of one canonical URL, and the rows that stand for it in queues.
+ *
+ * Records are values: a visit builds the next one, the commit writes it whole. Times are wall-clock milliseconds.
+ */
+import type { HostName } from './host.js';
+import type { Attempt, Code } from './outcome.js';
+import type { Source, UrlKey } from './url.js';
+
+export type UrlState =
+  | 'queued'
+  | 'waiting'
+  | 'parked'
+  | 'active'
+  | 'redirected'
+  | 'soft_missing'
+  | 'gone_candidate'
+  | 'refused'
+  | 'blocked_by_robots'
+  | 'dead';
+
+/** How many lines of its history a record keeps: the newest. */
+export const ATTEMPTS_KEPT = 8;
+
+/** The robots rule that decided, where it stands and how old its copy is. */
+export interface RobotsEvidence {
+  readonly rule: string;
+  readonly line: number;
+  readonly fetchedAtMs: number;
+}
+
+export interface UrlRecord {
+  readonly url: string;
+  readonly key: UrlKey;
+  readonly host: HostName;
+  readonly state: UrlState;
+  readonly source: Source;
+  /** The page it came from; null for a seed. */
+  readonly via: string | null;
+  /** One letter a hop from the seed: L a link, R a redirect. Empty for a seed. */
+  readonly hopPath: string;
+  /** Links (not redirects) between it and a seed. */
+  readonly depth: number;
+  /** 0 (first) to 7. */
+  readonly priority: PriorityClass;
+  readonly discoveredAtMs: number;
+  /** Deliveries used since it was last admitted. */
+  readonly deliveries: number;
+  /** Worker crashes since the last completed visit. */
+  readonly workerCrashes: number;
+  /** Deaths of the process while it was being parsed, since the last completed visit. */
+  readonly processDeaths: number;
+  readonly attempts: readonly Attempt[];
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  /** `sha1:` and base 32, of the payload of the last stored body; null before the first. */
+  readonly digest: string | null;
+  readonly robots: RobotsEvidence | null;
+}
+
+/** Front queue class of a host, and ready class of a URL: 0 is drawn most often. */
+export type PriorityClass = 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7;
+export const PRIORITY_CLASSES = 8;
+
+/** Where an entry stands in its host's back queue. The sequence is given by the frontier, once, and never changes. */
+export type QueuePosition =
+  | { readonly queue: 'ready'; readonly priority: PriorityClass; readonly sequence: number }
+  | { readonly queue: 'waiting'; readonly dueAtMs: number; readonly sequence: number }
+  | { readonly queue: 'parked'; readonly sequence: number };
+
+/** A row of a back queue as it is read: its place, and the record it stands for. */
+export interface QueueEntry {
+  readonly at: QueuePosition;
+  readonly record: UrlRecord;
+}
+
+/** What the recorder keeps of one host's back queue. Never part of the host's own snapshot. */
+export interface QueueSummary {
+  readonly host: HostName;
+  /** Rows in ready, a count a class. */
+  readonly ready: readonly number[];
+  /** Lower bound of the sequences in ready, a class each: where a scan may begin. */
+  readonly heads: readonly number[];
+  readonly waiting: number;
+  readonly parked: number;
+  /** When the host should be looked at again though nothing new came: a retry, its robots, its breaker. */
+  readonly wakeAtMs: number | null;
+}
+
+export interface DeadLetter {
+  readonly url: string;
+  readonly key: UrlKey;
+  readonly host: HostName;
+  readonly cause: string;
+  readonly code: Code;
+  readonly deliveries: number;
+  readonly firstAtMs: number;
+  readonly lastAtMs: number;
+  readonly attempts: readonly Attempt[];
+}

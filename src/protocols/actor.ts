@@ -1,0 +1,65 @@
+/**
+ * The words in which every actor is written: addresses, turns, handlers, behaviours.
+ *
+ * A behaviour decides and performs nothing. It gets its state, one message and the instant, and answers with its next
+ * state and a list of effects; one file (`supervision/perform.ts`) performs them. It may mutate the state that it
+ * owns, and must check whatever can throw before its first mutation. Time and chance come only from the instant.
+ */
+import type { Effect } from './effects.js';
+
+/** The instant of a turn. `monotonicMs` never runs backwards while the process lives; `wallMs` is for what is stored. */
+export interface Instant {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+  /** A fresh number in [0, 1). */
+  readonly draw: () => number;
+}
+
+/** Every message is told apart by `type`: imperative for a command, past tense for an event. */
+export interface Tagged {
+  readonly type: string;
+}
+
+declare const accepts: unique symbol;
+
+/** The address of an actor that understands `M`. It is a path, not a handle: it outlives incarnations. */
+export interface Ref<in M> {
+  readonly path: string;
+  readonly [accepts]?: (message: M) => void;
+}
+
+/** Names an address. Paths are `/`-separated names under the root, which itself is not named. */
+export function address<M>(path: string): Ref<M> {
+  return { path };
+}
+
+export type Turn<State> = readonly [State, readonly Effect[]];
+
+/** One handler a message, none left out: a new message does not compile until it is handled. */
+export type Handlers<State, Message extends Tagged> = {
+  readonly [T in Message['type']]: (
+    state: State,
+    message: Extract<Message, { readonly type: T }>,
+    now: Instant,
+  ) => Turn<State>;
+};
+
+/** What a restart is told about the crash before it. */
+export interface Crash {
+  readonly reason: string;
+  /** The type of the message in hand; null when the crash was not in a handler. */
+  readonly inHand: string | null;
+}
+
+export interface Behaviour<Props, State, Message extends Tagged> {
+  /** The first incarnation, or one after a passivation. */
+  readonly start: (props: Props, now: Instant) => Turn<State>;
+  /**
+   * An incarnation after a crash. `held` is the state as the crashed one left it, perhaps in the middle of a change:
+   * take from it only what must outlive an incarnation. Without it, `start` is called and all of it is forgotten.
+   */
+  readonly restart?: (props: Props, held: State, crash: Crash, now: Instant) => Turn<State>;
+  readonly on: Handlers<State, Message>;
+  /** Asked to stop: the turn that begins to drain. The actor goes on until it performs `finish` or its deadline passes. Without it the actor ends at once. */
+  readonly drain?: (state: State, now: Instant) => Turn<State>;
+}
