@@ -1,0 +1,92 @@
+/** A request to one page, and what came of it: what travels between host, fetcher and the HTTP client. */
+import type { Origin } from './host.js';
+import type { Code } from './outcome.js';
+
+export type Header = readonly [name: string, value: string];
+
+/** An address that passed the guard. */
+export interface VettedAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+export interface FetchRequest {
+  readonly url: string;
+  readonly origin: Origin;
+  /** The one address that may be connected to. */
+  readonly address: VettedAddress;
+  /** Whole header list as sent, but for Host and Connection, which the client adds. */
+  readonly headers: readonly Header[];
+  /** From start to the last byte of the body. */
+  readonly deadlineMs: number;
+  /** Bytes of body as they come over the wire. */
+  readonly bodyBytesMax: number;
+  readonly headerBytesMax: number;
+  /** Keep what came before the bound and call it a success (robots.txt is read up to its bound). */
+  readonly cutAtBound: boolean;
+}
+
+/** A response that was read to its end (or cut at its bound, where the request allows). */
+export interface FetchedResponse {
+  readonly kind: 'response';
+  readonly status: number;
+  readonly statusText: string;
+  readonly httpVersion: '1.0' | '1.1' | '2';
+  /** In order, as spelled; values read as Latin-1. */
+  readonly headers: readonly Header[];
+  /** As it came: without transfer coding, with content coding. Owns its whole ArrayBuffer, so that it can be transferred. */
+  readonly body: Uint8Array;
+  readonly cut: boolean;
+  readonly durationMs: number;
+  /** The address that was in fact connected to. */
+  readonly remoteAddress: string;
+}
+
+export interface FetchFailure {
+  readonly kind: 'failure';
+  readonly code: Extract<
+    Code,
+    | 'connect_failed'
+    | 'connection_reset'
+    | 'timeout'
+    | 'too_slow'
+    | 'too_large'
+    | 'header_overflow'
+    | 'truncated'
+    | 'protocol_error'
+    | 'tls_failed'
+    | 'guard_refused'
+    | 'unsupported_scheme'
+    | 'worker_crashed'
+    | 'interrupted'
+  >;
+  /** For the log and for `why`; no secret. */
+  readonly detail: string;
+  /** Status and headers where they came before the failure. */
+  readonly status: number | null;
+  readonly durationMs: number;
+  /** The request went out on a connection that had served an earlier one, and no byte of an answer came back. */
+  readonly reusedConnection: boolean;
+}
+
+export type FetchResult = FetchedResponse | FetchFailure;
+
+/** What a name stands for. */
+export type Resolution =
+  | {
+      readonly kind: 'addresses';
+      readonly addresses: readonly VettedAddress[];
+      readonly expiresInMs: number;
+    }
+  | {
+      readonly kind: 'refused';
+      /** Which address, and which range it is in. */
+      readonly detail: string;
+      readonly expiresInMs: number;
+    }
+  | {
+      readonly kind: 'failed';
+      readonly code: Extract<Code, 'dns_not_found' | 'dns_failed'>;
+      readonly detail: string;
+      readonly expiresInMs: number;
+    };

@@ -1,0 +1,79 @@
+/** A body to be read, and what was in it: what travels between host and parser. Structured-cloneable, all of it. */
+import type { Code } from './outcome.js';
+import type { Candidate } from './url.js';
+import type { Header } from './fetching.js';
+
+export interface ParseTask {
+  readonly url: string;
+  /** `page`: links, text, digests. `robots`: only the decoded bytes. */
+  readonly want: 'page' | 'robots';
+  readonly status: number;
+  readonly statusText: string;
+  readonly httpVersion: '1.0' | '1.1' | '2';
+  readonly headers: readonly Header[];
+  readonly requestHeaders: readonly Header[];
+  readonly remoteAddress: string;
+  /** Transferred: the sender must not touch it again. */
+  readonly body: Uint8Array;
+  /** The body was cut at its bound before it ended. */
+  readonly cut: boolean;
+  readonly fetchedAtMs: number;
+  /** After every content coding. */
+  readonly decodedBytesMax: number;
+  readonly linksMax: number;
+  /** Make the archive records. */
+  readonly archive: boolean;
+}
+
+/** Links and what is known of a page. */
+export interface PageFacts {
+  readonly mime: string;
+  readonly charset: string | null;
+  readonly title: string | null;
+  /** Of the visible text, in UTF-16 units after white space was joined. */
+  readonly textLength: number;
+  /** 64 bits in 16 hex digits; null where there is no text to take it of. */
+  readonly simhash: string | null;
+  /** In order of appearance, no two with one key. */
+  readonly links: readonly Candidate[];
+  /** Links that were left out, by bound or as no URL. */
+  readonly linksRefused: number;
+  /** meta robots and X-Robots-Tag. */
+  readonly noindex: boolean;
+  readonly nofollow: boolean;
+}
+
+/** One visit's archive records, already compressed: a request and a response, one gzip member each. */
+export interface ArchiveRecords {
+  readonly bytes: Uint8Array;
+  /** Where the response member begins in `bytes`, and how long it is. */
+  readonly responseOffset: number;
+  readonly responseLength: number;
+  readonly recordId: string;
+}
+
+export interface ParsedPage {
+  readonly kind: 'parsed';
+  /** `sha1:` and base 32: of the body as it came (its content coding still on), as archives count it. */
+  readonly payloadDigest: string;
+  /** `sha1:` and base 32: of the body after its content coding. What 'the same content' means. */
+  readonly contentDigest: string;
+  /** Decoded length in bytes. */
+  readonly decodedBytes: number;
+  readonly page: PageFacts | null;
+  /** For a 3xx with Location, or a meta refresh that asks for another URL. */
+  readonly redirect: Candidate | null;
+  /** For `want: 'robots'`. */
+  readonly decoded: Uint8Array | null;
+  readonly archive: ArchiveRecords | null;
+  readonly parseMicros: number;
+}
+
+export interface UnparsedPage {
+  readonly kind: 'unparsed';
+  readonly code: Extract<Code, 'undecodable' | 'bomb' | 'worker_crashed' | 'interrupted'>;
+  readonly detail: string;
+  readonly archive: ArchiveRecords | null;
+}
+
+export type ParseResult = ParsedPage | UnparsedPage;
