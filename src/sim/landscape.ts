@@ -1,0 +1,251 @@
+/**
+ * The simulated web as it stands before anybody asks: hosts, pages, links, what each URL finally is and how it fails
+ * on the way there. Drawn from a seed once, and small enough to be held whole, so that the truth can be walked.
+ *
+ * 1. A URL fails on its first attempts, if at all, and is right for ever after. What must be committed in the end
+ *    depends on nothing that a crawl does, and on no kill.
+ * 2. Failures that use a delivery are few enough (at most 2 of its own, 4 in an outage, 2 of DNS, never all of them)
+ *    that eight deliveries are always enough.
+ * 3. Redirects lead to pages with a higher number or to another site's root, so no chain is endless.
+ */
+import { createRandom, type Random } from './random.js';
+
+/** Shares from 0 to 1 unless they say otherwise. */
+export interface LandscapeSettings {
+  readonly seed: number;
+  readonly hosts: number;
+  /** Of all hosts together. */
+  readonly pages: number;
+  /** Of pages that fail before they are right. */
+  readonly faults: number;
+  /** Of hosts whose robots.txt fails at first, whose name doesn't resolve at first, or that are down for a while. */
+  readonly hostFaults: number;
+  /** Of pages that are something else than a page in the end. */
+  readonly oddities: number;
+}
+
+export type Failure =
+  | { readonly kind: 'status'; readonly status: 500 | 502 | 503 | 429; readonly retryAfterSeconds: number | null }
+  /** The connection breaks; `stale` says that it was an old one that the server had closed. */
+  | { readonly kind: 'reset' | 'truncated' | 'silent' | 'drip' | 'stale' };
+
+export type Final =
+  | { readonly kind: 'page'; readonly coding: 'identity' | 'gzip' }
+  | { readonly kind: 'redirect'; readonly status: 301 | 302 | 307 | 308; readonly target: string }
+  | { readonly kind: 'missing' | 'gone' | 'failing' | 'binary' }
+  /** A page whose bytes kill whoever parses them, each time. */
+  | { readonly kind: 'poison' };
+
+export interface Page {
+  readonly url: string;
+  readonly host: Host;
+  /** Path and query, as the server sees it. */
+  readonly path: string;
+  readonly failures: readonly Failure[];
+  readonly final: Final;
+  /** Absolute URLs, in order; empty where the final kind carries none. */
+  readonly links: readonly string[];
+  /** What this response takes the server, in milliseconds. */
+  readonly thinkMs: number;
+}
+
+export type RobotsKind = 'none' | 'allow' | 'prefix' | 'crawl-delay' | 'closed' | 'forbidden';
+
+export interface Host {
+  readonly name: string;
+  readonly origin: string;
+  readonly address: string;
+  readonly robots: RobotsKind;
+  readonly crawlDelaySeconds: number;
+  readonly robotsFailures: readonly Failure[];
+  /** One way, and always the same: so what the client may do the server sees it do. */
+  readonly pathMs: number;
+  /** How often the name fails to resolve at first; null when it does not exist. */
+  readonly nameFailures: number | null;
+  /** Refuses connections from, until: milliseconds of simulated time. */
+  readonly outage: { readonly fromMs: number; readonly untilMs: number } | null;
+}
+
+export interface Landscape {
+  readonly seeds: readonly string[];
+  readonly hosts: ReadonlyMap<string, Host>;
+  readonly pages: ReadonlyMap<string, Page>;
+  /** What a crawl that starts at the seeds and obeys robots.txt must have asked for in the end. */
+  readonly reachable: ReadonlySet<string>;
+  /** Those of the reachable that must be committed as fetched. */
+  readonly committed: ReadonlySet<string>;
+}
+
+export const PRIVATE_PREFIX = '/private/';
+
+export function drawLandscape(settings: LandscapeSettings): Landscape {
+  const random = createRandom(settings.seed).fork('landscape');
+  const hosts = Array.from({ length: settings.hosts }, (_, index) => drawHost(index, settings, random.fork(`host ${index}`)));
+  const counts = shareOut(settings.pages, hosts.length, random.fork('sizes'));
+  const paths = hosts.map((host, index) => drawPaths(counts[index] as number, random.fork(`paths ${host.name}`)));
+  const pages = new Map<string, Page>();
+  for (const [index, host] of hosts.entries()) {
+    for (const page of drawPages(index, { hosts, paths, settings, random: random.fork(`pages ${host.name}`) })) {
+      pages.set(page.url, page);
+    }
+  }
+  const seeds = [`${(hosts[0] as Host).origin}/`];
+  const reachable = walk(seeds, pages);
+  const committed = new Set([...reachable].filter((url) => hasContent((pages.get(url) as Page).final)));
+  return { seeds, hosts: new Map(hosts.map((host) => [host.name, host])), pages, reachable, committed };
+}
+
+export function isAllowed(host: Host, path: string): boolean {
+  if (host.robots === 'closed') return false;
+  return host.robots !== 'prefix' || !path.startsWith(PRIVATE_PREFIX);
+}
+
+/** Null: there is none. */
+export function robotsText(host: Host): string | null {
+  switch (host.robots) {
+    case 'none':
+    case 'forbidden':
+      return null;
+    case 'allow':
+      return 'User-agent: *\nAllow: /\n';
+    case 'prefix':
+      return `User-agent: *\nDisallow: ${PRIVATE_PREFIX}\n`;
+    case 'crawl-delay':
+      return `User-agent: *\nCrawl-delay: ${host.crawlDelaySeconds}\n`;
+    case 'closed':
+      return 'User-agent: *\nDisallow: /\n';
+  }
+}
+
+function hasContent(final: Final): boolean {
+  return final.kind === 'page' || final.kind === 'binary';
+}
+
+/** Breadth first, over what robots.txt allows and DNS knows. */
+function walk(seeds: readonly string[], pages: ReadonlyMap<string, Page>): Set<string> {
+  const found = new Set<string>();
+  const queue = [...seeds];
+  for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
+    const page = pages.get(url);
+    if (page === undefined || found.has(url) || page.host.nameFailures === null || !isAllowed(page.host, page.path)) continue;
+    found.add(url);
+    if (page.final.kind === 'redirect') queue.push(page.final.target);
+    else queue.push(...page.links);
+  }
+  return found;
+}
+
+// -- hosts ----------------------------------------------------------------------------------------------------------
+
+/** The first host is a good one: else there would be nothing to see. */
+function drawHost(index: number, settings: LandscapeSettings, random: Random): Host {
+  const name = `h${index}.site${Math.floor(index / 3)}.test`;
+  const trouble = index > 0 && random.chance(settings.hostFaults) ? random.pick(['robots', 'name', 'lost', 'outage'] as const) : 'none';
+  const outageFromMs = random.span(2_000, 120_000);
+  return {
+    name,
+    origin: `http://${name}`,
+    // Every fifth host lives at its predecessor's address.
+    address: addressOf(index % 5 === 4 ? index - 1 : index),
+    robots: index === 0 ? 'prefix' : random.pick(['none', 'allow', 'prefix', 'prefix', 'crawl-delay', 'forbidden', index % 4 === 3 ? 'closed' : 'allow']),
+    crawlDelaySeconds: random.between(2, 6),
+    robotsFailures: trouble === 'robots' ? drawFailures(random, random.between(1, 2)) : [],
+    pathMs: random.span(0.5, 90),
+    nameFailures: trouble === 'lost' ? null : trouble === 'name' ? random.between(1, 2) : 0,
+    outage: trouble === 'outage' ? { fromMs: outageFromMs, untilMs: outageFromMs + random.span(1_000, 90_000) } : null,
+  };
+}
+
+function addressOf(index: number): string {
+  return `198.18.${index >> 8}.${index & 255}`;
+}
+
+/** At least one for each; some hosts are much larger than others. */
+function shareOut(total: number, hosts: number, random: Random): number[] {
+  const weights = Array.from({ length: hosts }, () => random.next() ** 3 + 0.05);
+  const sum = weights.reduce((left, right) => left + right, 0);
+  return weights.map((weight) => Math.max(1, Math.round((weight / sum) * total)));
+}
+
+// -- pages ----------------------------------------------------------------------------------------------------------
+
+interface Drawing {
+  readonly hosts: readonly Host[];
+  readonly paths: readonly (readonly string[])[];
+  readonly settings: LandscapeSettings;
+  readonly random: Random;
+}
+
+function drawPaths(count: number, random: Random): string[] {
+  return Array.from({ length: count }, (_, number) => {
+    if (number === 0) return '/';
+    if (random.chance(0.1)) return `${PRIVATE_PREFIX}${number}`;
+    return random.chance(0.2) ? `/list?page=${number}` : `/page/${number}`;
+  });
+}
+
+function drawPages(hostIndex: number, drawing: Drawing): Page[] {
+  const host = drawing.hosts[hostIndex] as Host;
+  const paths = drawing.paths[hostIndex] as readonly string[];
+  return paths.map((path, number) => {
+    const random = drawing.random.fork(path);
+    const links = drawLinks(hostIndex, number, drawing, random.fork('links'));
+    const final = number === 0 ? PLAIN : drawFinal(hostIndex, number, drawing, random.fork('final'));
+    const failing = random.chance(drawing.settings.faults);
+    return {
+      url: host.origin + path,
+      host,
+      path,
+      failures: failing ? drawFailures(random.fork('failures'), random.between(1, 2)) : [],
+      final,
+      links: final.kind === 'page' ? links : [],
+      thinkMs: random.chance(0.05) ? random.span(1_000, 6_000) : random.span(1, 120),
+    };
+  });
+}
+
+const PLAIN: Final = { kind: 'page', coding: 'identity' };
+
+/** The two pages below it in the host's tree, some others of the host, some of other hosts, and the next hosts' roots. */
+function drawLinks(hostIndex: number, number: number, drawing: Drawing, random: Random): string[] {
+  const at = (index: number, page: number): string | null => {
+    const path = drawing.paths[index]?.[page];
+    return path === undefined ? null : (drawing.hosts[index] as Host).origin + path;
+  };
+  const links = [at(hostIndex, 2 * number + 1), at(hostIndex, 2 * number + 2)];
+  if (number === 0) links.push(at(2 * hostIndex + 1, 0), at(2 * hostIndex + 2, 0));
+  for (let more = random.between(0, 4); more > 0; more--) {
+    const index = random.chance(0.6) ? hostIndex : random.between(0, drawing.hosts.length - 1);
+    links.push(at(index, random.between(0, (drawing.paths[index] as readonly string[]).length - 1)));
+  }
+  return [...new Set(links.filter((link) => link !== null))];
+}
+
+function drawFinal(hostIndex: number, number: number, drawing: Drawing, random: Random): Final {
+  if (!random.chance(drawing.settings.oddities)) return { kind: 'page', coding: random.chance(0.2) ? 'gzip' : 'identity' };
+  const kind = random.pick(['redirect', 'redirect', 'redirect', 'missing', 'missing', 'gone', 'failing', 'binary', 'poison'] as const);
+  if (kind !== 'redirect') return { kind };
+  const status = random.pick([301, 302, 307, 308] as const);
+  const paths = drawing.paths[hostIndex] as readonly string[];
+  const away = number === paths.length - 1 || random.chance(0.3);
+  const target = away
+    ? `${(drawing.hosts[random.between(0, drawing.hosts.length - 1)] as Host).origin}/`
+    : (drawing.hosts[hostIndex] as Host).origin + (paths[random.between(number + 1, paths.length - 1)] as string);
+  return { kind: 'redirect', status, target };
+}
+
+/** As many that use a delivery, and perhaps some that use none between them. */
+function drawFailures(random: Random, count: number): Failure[] {
+  const failures: Failure[] = [];
+  for (let index = 0; index < count; index++) {
+    if (random.chance(0.3)) failures.push(drawThrottle(random));
+    const kind = random.pick(['status', 'reset', 'truncated', 'silent', 'drip', 'stale'] as const);
+    failures.push(kind === 'status' ? { kind, status: random.pick([500, 502] as const), retryAfterSeconds: null } : { kind });
+  }
+  return failures;
+}
+
+function drawThrottle(random: Random): Failure {
+  const retryAfterSeconds = random.chance(0.7) ? random.logUniform(1, 600) : null;
+  return { kind: 'status', status: random.pick([429, 503] as const), retryAfterSeconds };
+}

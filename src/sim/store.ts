@@ -1,0 +1,119 @@
+/**
+ * The store in simulated time: a real store over memory, behind a disk that takes its while and sometimes fails.
+ *
+ * Intuition: what is written belongs to the disk, who waits for it belongs to a process. A commit waits, is applied
+ * whole, waits again, and only then is acknowledged: a kill in between leaves what was applied but never answered.
+ *
+ * 1. The memory outlives kills; each incarnation opens it anew.
+ * 2. Commits are counted over all incarnations, so that a kill can be aimed at a moment after the n-th.
+ * 3. An injected error rejects with `store_io`, half of them after the batch was applied. Until it was reopened the
+ *    store takes nothing more; an engine that goes on writing is a trespass.
+ * 4. Reads take their while, too, and belong to whoever reads.
+ */
+import { type StorePort, StoreError } from '../protocols/ports.js';
+import type { Simulation } from './events.js';
+import type { Random } from './random.js';
+
+export interface Disk {
+  /** Opens it for the running incarnation. */
+  open(): Promise<StorePort>;
+  /** Called as the n-th commit (from 1, over all incarnations) was applied, before it is acknowledged. */
+  onApplied: (commits: number) => void;
+  readonly commits: number;
+  /** Injected errors that were really met. */
+  readonly errors: number;
+  readonly trespasses: readonly string[];
+}
+
+export interface DiskOptions {
+  /** Opens the real store over memory that outlives the incarnation. */
+  readonly open: () => Promise<StorePort>;
+  /** Numbers of commits, as they are begun (from 1, over all incarnations), that fail. */
+  readonly failing: ReadonlySet<number>;
+}
+
+export function createDisk(simulation: Simulation, options: DiskOptions): Disk {
+  return new SimulatedDisk(simulation, options);
+}
+
+class SimulatedDisk implements Disk {
+  onApplied: (commits: number) => void = () => {};
+  commits = 0;
+  errors = 0;
+  readonly trespasses: string[] = [];
+  readonly #simulation: Simulation;
+  readonly #options: DiskOptions;
+  readonly #random: Random;
+  #begun = 0;
+
+  constructor(simulation: Simulation, options: DiskOptions) {
+    this.#simulation = simulation;
+    this.#options = options;
+    this.#random = simulation.random.fork('disk');
+  }
+
+  async open(): Promise<StorePort> {
+    await this.#wait('open', 2, 40);
+    const inner = await this.#options.open();
+    const read = async <T>(label: string, answer: () => Promise<T>): Promise<T> => {
+      await this.#wait(label, 0.05, 2);
+      return answer();
+    };
+    const writing = this.#writing(inner);
+    return {
+      ...writing,
+      loadHost: (host, limit) => read(`load ${host}`, () => inner.loadHost(host, limit)),
+      readQueue: (host, from, limit) => read(`queue ${host}`, () => inner.readQueue(host, from, limit)),
+      listHosts: (after, limit) => read('hosts', () => inner.listHosts(after, limit)),
+      eachKey: (visit) => read('keys', () => inner.eachKey(visit)),
+      readRecord: (key, host) => read('record', () => inner.readRecord(key, host)),
+      readSummary: (host) => read('summary', () => inner.readSummary(host)),
+      opened: () => inner.opened(),
+    };
+  }
+
+  #writing(inner: StorePort): Pick<StorePort, 'commit' | 'reopen' | 'close'> {
+    let phase: 'ready' | 'writing' | 'failed' | 'closed' = 'ready';
+    const expect = (what: string, ...allowed: (typeof phase)[]): void => {
+      if (!allowed.includes(phase)) this.trespasses.push(`${what} while the store was ${phase}`);
+    };
+    return {
+      commit: async (batch, parts, sync) => {
+        expect(`commit ${batch}`, 'ready');
+        if (phase !== 'ready') throw new StoreError('store_io', `the store is ${phase}`);
+        phase = 'writing';
+        const fault = this.#options.failing.has(++this.#begun) ? this.#random.pick(['before', 'after'] as const) : null;
+        await this.#wait(`write ${batch}`, 0.1, sync ? 12 : 3);
+        const receipt = fault === 'before' ? null : await inner.commit(batch, parts, sync);
+        if (receipt !== null) this.onApplied(++this.commits);
+        await this.#wait(`acknowledge ${batch}`, 0.05, 3);
+        if (fault === null && receipt !== null) {
+          phase = 'ready';
+          return receipt;
+        }
+        phase = 'failed';
+        this.errors += 1;
+        throw new StoreError('store_io', 'an injected error of the disk');
+      },
+      reopen: async () => {
+        expect('reopen', 'failed', 'ready');
+        await this.#wait('reopen', 2, 40);
+        const batch = await inner.reopen();
+        phase = 'ready';
+        return batch;
+      },
+      close: async () => {
+        expect('close', 'ready', 'failed');
+        phase = 'closed';
+        await this.#wait('close', 1, 10);
+        await inner.close();
+      },
+    };
+  }
+
+  /** Mostly near the lower end; one in a hundred takes twenty times as long. */
+  #wait(label: string, msMin: number, msMax: number): Promise<void> {
+    const stall = this.#random.chance(0.01) ? 20 : 1;
+    return this.#simulation.sleep(this.#random.span(msMin, msMax) * stall, { label });
+  }
+}
