@@ -34,8 +34,10 @@ export interface SimulatedWeb {
   readonly trespasses: readonly string[];
   /** Faults that really happened, by kind. */
   readonly faults: ReadonlyMap<string, number>;
-  /** Bytes of bodies that were handed out and not given back, of one incarnation. */
-  heldBytes(owner: Owner): number;
+  /** Called as the n-th request (from 1) arrives. */
+  onArrived: (requests: number) => void;
+  /** Of one incarnation: bytes of bodies that were handed out and not given back, and exchanges not over. */
+  openOf(owner: Owner): { readonly bytes: number; readonly exchanges: number };
   /** Marks the start of an incarnation in the log. */
   booted(owner: Owner): void;
   /** Marks its death, and ends what it had open. To be called with Simulation.kill. */
@@ -73,6 +75,7 @@ class WebAtWork implements SimulatedWeb {
   readonly log: WitnessLine[] = [];
   readonly trespasses: string[] = [];
   readonly faults = new Map<string, number>();
+  onArrived: (requests: number) => void = () => {};
   readonly net: FetchPort;
   readonly names: ResolvePort;
 
@@ -84,7 +87,8 @@ class WebAtWork implements SimulatedWeb {
   readonly #lookups = new Map<HostName, number>();
   readonly #held = new Map<Owner, number>();
   readonly #connected = new Set<string>();
-  #requests = 0;
+  #begun = 0;
+  #arrived = 0;
 
   constructor(simulation: Simulation, landscape: Landscape) {
     this.#simulation = simulation;
@@ -97,8 +101,9 @@ class WebAtWork implements SimulatedWeb {
     this.names = { resolve: (host, signal) => this.#resolve(host, signal) };
   }
 
-  heldBytes(owner: Owner): number {
-    return this.#held.get(owner) ?? 0;
+  openOf(owner: Owner): { readonly bytes: number; readonly exchanges: number } {
+    const exchanges = [...this.#open].filter((exchange) => exchange.owner === owner && exchange.settle !== null).length;
+    return { bytes: this.#held.get(owner) ?? 0, exchanges };
   }
 
   booted(owner: Owner): void {
@@ -142,7 +147,7 @@ class WebAtWork implements SimulatedWeb {
       resolve(result);
     };
     const path = url.pathname + url.search;
-    const exchange: Exchange = { id: ++this.#requests, owner, host, path, request, startedAtMs: nowMs, pending, settle, phase: 'under-way', status: null };
+    const exchange: Exchange = { id: ++this.#begun, owner, host, path, request, startedAtMs: nowMs, pending, settle, phase: 'under-way', status: null };
     const interrupt = (): void => this.#giveUp(exchange, 'interrupted');
     if (signal.aborted) return resolve(failure('interrupted', 'interrupted before it began', 0));
     signal.addEventListener('abort', interrupt);
@@ -179,6 +184,7 @@ class WebAtWork implements SimulatedWeb {
     if (exchange.phase === 'over') return;
     exchange.phase = 'at-server';
     this.log.push({ e: 'S', i: exchange.id, t: this.#simulation.nowMs, h: exchange.host.name, m: 'GET', u: exchange.path, c: exchange.id });
+    this.onArrived(++this.#arrived);
     if (!this.#simulation.isAlive(exchange.owner)) return this.#end(exchange, null, 'abort');
     const page = this.#landscape.pages.get(exchange.request.url);
     const answer = this.#answer(exchange, page);
@@ -321,7 +327,7 @@ class WebAtWork implements SimulatedWeb {
   }
 
   #hold(owner: Owner, bytes: number): void {
-    this.#held.set(owner, this.heldBytes(owner) + bytes);
+    this.#held.set(owner, (this.#held.get(owner) ?? 0) + bytes);
   }
 }
 

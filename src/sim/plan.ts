@@ -1,0 +1,71 @@
+/**
+ * What is done to a crawl in one universe, and when: kills, stops, freezes, jumps of the wall clock, disk errors.
+ *
+ * Moments spread evenly over time almost never fall into the few milliseconds between two writes, where the mistakes
+ * are. So most are aimed: a few milliseconds after the k-th commit, or after the k-th request arrived, with k drawn
+ * log-uniformly, since the first writes are as interesting as all that come after.
+ */
+import type { Random } from './random.js';
+
+export interface PlanSettings {
+  readonly pages: number;
+  /** kill -9. */
+  readonly kills: number;
+  /** Asked to stop, and left to drain. */
+  readonly stops: number;
+  /** SIGSTOP for a while. */
+  readonly freezes: number;
+  /** Jumps of the wall clock, by up to an hour either way. */
+  readonly clockJumps: number;
+  /** Commits that the disk refuses. */
+  readonly storeErrors: number;
+}
+
+export type Deed =
+  | { readonly kind: 'kill'; readonly downMs: number }
+  | { readonly kind: 'stop'; readonly downMs: number }
+  | { readonly kind: 'freeze'; readonly forMs: number }
+  | { readonly kind: 'clock-jump'; readonly byMs: number };
+
+export type Trigger =
+  | { readonly on: 'commit' | 'request'; readonly count: number; readonly thenMs: number }
+  | { readonly on: 'time'; readonly atMs: number };
+
+export interface Planned {
+  readonly deed: Deed;
+  readonly trigger: Trigger;
+}
+
+export interface Plan {
+  readonly deeds: readonly Planned[];
+  /** Numbers of the commits that fail. */
+  readonly failingCommits: ReadonlySet<number>;
+}
+
+export function drawPlan(settings: PlanSettings, random: Random): Plan {
+  const deeds: Planned[] = [];
+  const add = (count: number, label: string, draw: (random: Random) => Deed): void => {
+    for (let index = 0; index < count; index++) {
+      const own = random.fork(`${label} ${index}`);
+      deeds.push({ deed: draw(own), trigger: drawTrigger(own, settings.pages) });
+    }
+  };
+  add(settings.kills, 'kill', (own) => ({ kind: 'kill', downMs: drawDownMs(own) }));
+  add(settings.stops, 'stop', (own) => ({ kind: 'stop', downMs: drawDownMs(own) }));
+  add(settings.freezes, 'freeze', (own) => ({ kind: 'freeze', forMs: own.logUniform(10, 30_000) }));
+  add(settings.clockJumps, 'clock', (own) => ({ kind: 'clock-jump', byMs: (own.chance(0.5) ? 1 : -1) * own.logUniform(100, 3_600_000) }));
+  const failing = random.fork('failing');
+  const failingCommits = new Set(Array.from({ length: settings.storeErrors }, () => failing.logUniform(1, settings.pages)));
+  return { deeds, failingCommits };
+}
+
+function drawTrigger(random: Random, pages: number): Trigger {
+  const on = random.pick(['commit', 'commit', 'commit', 'request', 'time'] as const);
+  if (on === 'time') return { on, atMs: random.logUniform(10, 600_000) };
+  return { on, count: random.logUniform(1, Math.max(2, pages)), thenMs: random.span(0, 9) };
+}
+
+/** Mostly a supervisor that starts it again at once; sometimes an operator, after hours. */
+function drawDownMs(random: Random): number {
+  return random.chance(0.1) ? random.span(60_000, 8 * 3_600_000) : random.logUniform(20, 20_000);
+}
