@@ -65,6 +65,8 @@ export interface HostPart {
   readonly host: HostName;
   /** Names the wish to the host that made it; its own counter. */
   readonly ticket: number;
+  /** The visit that ends with this part, as the workbench counts it. */
+  readonly permit: number | null;
   readonly moves: readonly Move[];
   readonly snapshot: HostSnapshot;
   /** Lower bounds of the ready sequences that are left, a class each: no row below. */
