@@ -10,7 +10,7 @@
  */
 import type { VettedAddress } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
-import { createClassQueues, joinLine, leaveLine, takeFront, type ClassQueues } from '../domain/class-queues.js';
+import { createClassQueues, joinLine, leaveLine, nonEmptyLines, takeFront, type ClassQueues } from '../domain/class-queues.js';
 import { createDueHeap, peekDue, popDue, pushDue, type DueHeap } from '../domain/due-heap.js';
 import { drawClass } from '../policy/draw.js';
 import * as gates from '../policy/gate.js';
@@ -208,7 +208,7 @@ export const workbench: Behaviour<Props, State, Message> = {
 function grantAll(state: State, now: Instant, effects: Effect[]): Turn<State> {
   openWhatIsDue(state, now);
   while (mayGrantAny(state)) {
-    const priority = drawClass(state.due.sizes.map((size) => size > 0), now.draw());
+    const priority = drawClass(nonEmptyLines(state.due), now.draw());
     if (priority === null) break;
     const host = takeFront(state.due, priority);
     if (host === undefined) break;

@@ -16,8 +16,17 @@ interface Line {
 export interface ClassQueues {
   readonly lines: readonly Line[];
   readonly lineOf: Map<HostName, PriorityClass>;
-  /** How many stand in each line, for the draw. */
+  /** How many stand in each line. */
   readonly sizes: number[];
+}
+
+/** One bit for each line in which somebody stands. */
+export function nonEmptyLines(queues: ClassQueues): number {
+  let bits = 0;
+  for (let priority = 0; priority < PRIORITY_CLASSES; priority++) {
+    if ((queues.sizes[priority] as number) > 0) bits |= 1 << priority;
+  }
+  return bits;
 }
 
 export function createClassQueues(): ClassQueues {

@@ -5,7 +5,7 @@
  * rows. Links are admitted in the same part as the visit that found them, so that neither can be without the other.
  */
 import type { HostName } from '../domain/host.js';
-import type { Attempt } from '../domain/outcome.js';
+import type { Attempt, Code } from '../domain/outcome.js';
 import type { ArchiveRecords } from '../domain/parsing.js';
 import type { DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
@@ -52,9 +52,9 @@ export interface ArchiveEntry {
   readonly records: ArchiveRecords;
 }
 
-/** A visit as the statistics see it. */
+/** One attempt on a URL as it is told to the outside once it is in the store. */
 export interface VisitSummary {
-  readonly url: string;
+  readonly record: Pick<UrlRecord, 'url' | 'host'>;
   readonly attempt: Attempt;
   readonly bytes: number;
 }
@@ -72,7 +72,7 @@ export interface HostPart {
   /** Lower bounds of the ready sequences that are left, a class each: no row below. */
   readonly heads: readonly number[];
   readonly wakeAtMs: number | null;
-  readonly visit: VisitSummary | null;
+  readonly visits: readonly VisitSummary[];
   readonly page: PageLine | null;
   readonly archive: ArchiveEntry | null;
   readonly dead: readonly DeadLetter[];
@@ -84,6 +84,8 @@ export interface HostPart {
 export interface SeedPart {
   readonly kind: 'seed';
   readonly command: number;
+  readonly seeds: readonly { readonly url: string; readonly key: UrlKey }[];
+  readonly refused: readonly { readonly url: string; readonly code: Code }[];
   readonly admitted: readonly Admission[];
 }
 
