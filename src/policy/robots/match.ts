@@ -8,8 +8,8 @@
  * 2. patterns with `*` or a final `$` are tried from the longest down, only while they could still beat (1), and the
  *    first hit wins. Their literal pieces are found greedily from the left, which is exact: no backtracking.
  *
- * A file may be hostile, and so may the URLs that lead to it. A piece is searched for only if all its pairs of
- * neighbouring octets occur in the URL, and each search is charged at what it could cost at worst. When the charge
+ * A file may be hostile, and so may the URLs that lead to it. Once searches begin to cost, a piece is searched
+ * for only if all its pairs of neighbouring octets occur in the URL; each search is charged at its worst. When the charge
  * passes `MATCH_COST_MAX` the question counts as answered with no: a crawler that can't find out doesn't ask.
  */
 import robotsParser from 'robots-parser';
@@ -31,7 +31,7 @@ export interface RobotsMatcher {
  * The worst a check may be charged: octets that searches may compare, and a little for each position. Any file that
  * was written for readers stays a hundred times below it; at the bound a check takes some ten milliseconds.
  */
-export const MATCH_COST_MAX = 12_000_000;
+export const MATCH_COST_MAX = 30_000_000;
 
 /** What a position costs before its octets are compared: a search that keeps stopping and starting pays this. */
 const POSITION_COST = 8;
@@ -41,14 +41,14 @@ const POSITION_COST = 8;
  * speaks for): its origin is the one that the rules are about. Throws TypeError if it is no URL.
  */
 export function compileRobots(rules: RobotsRules, robotsUrl: string): RobotsMatcher {
-  const { origin } = new URL(robotsUrl);
+  const root = `${new URL(robotsUrl).origin}/`;
   const index = indexOf(rules.rules);
   const engine = createEngine(robotsUrl, '');
   let asked: string | null = null;
   let answer: Answer;
   engine._getRule = (url) => {
     if (url === asked) return answer;
-    answer = ruleFor(url, origin, index);
+    answer = ruleFor(url, root, index);
     asked = url;
     return answer;
   };
@@ -82,17 +82,25 @@ const createEngine = robotsParser as unknown as (robotsUrl: string, contents: st
 
 const TOO_COSTLY: EngineRule = { allow: false, lineNumber: 0, text: '' };
 
-function ruleFor(url: string, origin: string, index: Index): Answer {
-  if (!URL.canParse(url)) return undefined;
-  const parsed = new URL(url);
-  if (parsed.origin !== origin) return undefined;
-  const target = targetOf(parsed.href);
+function ruleFor(url: string, root: string, index: Index): Answer {
+  const target = targetOf(url, root);
+  if (target === null) return undefined;
   if (target === '/robots.txt') return null;
   return lookUp(canonicalTarget(target), index);
 }
 
-/** Path and query as they are, an empty query's `?` included, which `URL.search` would hide. */
-function targetOf(href: string): string {
+/** What a URL parser would change in a path or query beyond escaping, or take for something else. */
+const NEEDS_PARSER = /[^\x21-\x7e]|[\\#]|\/\.|\/%2e/i;
+
+/**
+ * A URL's path and query, an empty query's `?` included (`URL.search` would hide it); null for another origin or no
+ * URL. `root` is the origin and a slash. URLs inside the engine are canonical, and need no parser to be taken apart.
+ */
+function targetOf(url: string, root: string): string | null {
+  if (url.startsWith(root) && !NEEDS_PARSER.test(url)) return url.slice(root.length - 1);
+  if (!URL.canParse(url)) return null;
+  const { href, origin } = new URL(url);
+  if (`${origin}/` !== root) return null;
   const from = href.indexOf('/', href.indexOf('//') + 2);
   const hash = href.indexOf('#', from);
   return hash < 0 ? href.slice(from) : href.slice(from, hash);
@@ -192,7 +200,7 @@ function mayBeat(pattern: Pattern, prefix: Prefix): boolean {
 /** One question on its way through the patterns. */
 interface Search {
   readonly target: string;
-  /** Which pairs of neighbouring octets occur in the target; made when the first piece is looked for. */
+  /** Which pairs of neighbouring octets occur in the target; made when searches begin to cost. */
   pairs: Uint8Array | null;
   cost: number;
 }
@@ -215,10 +223,14 @@ function matches({ head, pieces, end }: Pattern, search: Search): boolean {
   return true;
 }
 
+/** Searches up to this charge are cheaper than making the table of pairs: the end of the matter for most files. */
+const PAIRS_WORTH_COST = 50_000;
+
 /** Canonical octets are ASCII: a pair of them is a number of 14 bits. */
 const PAIRS = 1 << 14;
 
 function mayOccur(piece: string, search: Search): boolean {
+  if (search.cost < PAIRS_WORTH_COST) return true;
   search.pairs ??= pairsOf(search.target);
   for (let i = 1; i < piece.length; i++) {
     if (search.pairs[(piece.charCodeAt(i - 1) << 7) | piece.charCodeAt(i)] === 0) return false;

@@ -72,7 +72,8 @@ describe('the regression set of robots cases', () => {
 
 describe('the second opinion', () => {
   /** Few characters, so that random rules and URLs meet often; all that has a meaning to either side is among them. */
-  const octet = fc.constantFrom(...'aab/*$?&=%.~', '%7E', '%2F', '%2a', '%24', '%61', 'é', "'", '[', ' ', ',', '!', '..');
+  const octet = fc.constantFrom(...'aab/*$?&=%.~', '%7E', '%2F', '%2a', '%24', '%61', 'é', "'", '[', ' ', ',', '!', '/..', '/.', '/%2e', '\\', '#', '\t');
+  const start = fc.constantFrom(ORIGIN, 'https://u:p@example.com', 'HTTPS://EXAMPLE.com:443', 'http://example.com', '');
   const value = fc.array(octet, { maxLength: 9 }).map((parts) => `/${parts.join('')}`);
   const line = fc.oneof(
     { weight: 6, arbitrary: fc.tuple(fc.constantFrom('Allow', 'Disallow', 'disalow'), value).map(([k, v]) => `${k}: ${v}`) },
@@ -82,11 +83,11 @@ describe('the second opinion', () => {
 
   it('agrees with the index on random files and URLs', () => {
     fc.assert(
-      fc.property(file, fc.array(value, { minLength: 1, maxLength: 4 }), (text, targets) => {
+      fc.property(file, fc.array(fc.tuple(start, value), { minLength: 1, maxLength: 4 }), (text, urls) => {
         const rules = rulesOf(text);
         const matcher = compileRobots(rules, ROBOTS_URL);
-        for (const target of targets) {
-          expect(matcher.decide(ORIGIN + target).allowed).toBe(allowedByWrapped(rules, ROBOTS_URL, ORIGIN + target));
+        for (const url of urls.map((parts) => parts.join(''))) {
+          expect(matcher.decide(url).allowed).toBe(allowedByWrapped(rules, ROBOTS_URL, url));
         }
       }),
       { numRuns: 2500 },
