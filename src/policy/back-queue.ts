@@ -129,3 +129,41 @@ export function bestLeft(queue: BackQueue): PriorityClass | null {
   if (first?.at.queue === 'ready') return first.at.priority;
   return queue.readyComplete ? null : 7;
 }
+
+/** A row has come to stand at a new place: shows it where the window reaches that far. */
+export function place(queue: BackQueue, entry: QueueEntry): void {
+  switch (entry.at.queue) {
+    case 'ready':
+      queue.floors[entry.at.priority] = Math.min(queue.floors[entry.at.priority] as number, entry.at.sequence);
+      insert(queue.ready, entry, comesBefore, queue.readyComplete);
+      return;
+    case 'waiting':
+      insert(queue.waiting, entry, fallsDueBefore, queue.waitingComplete);
+      return;
+    case 'parked':
+      insert(queue.parked, entry, (a, b) => a.at.sequence < b.at.sequence, queue.parkedComplete);
+  }
+}
+
+function insert(
+  rows: QueueEntry[],
+  entry: QueueEntry,
+  before: (a: QueueEntry, b: QueueEntry) => boolean,
+  complete: boolean,
+): void {
+  let index = rows.length;
+  while (index > 0 && before(entry, rows[index - 1] as QueueEntry)) index -= 1;
+  // Past the end of an incomplete window there may be others before it.
+  if (index === rows.length && !complete) return;
+  rows.splice(index, 0, entry);
+}
+
+function comesBefore(a: QueueEntry, b: QueueEntry): boolean {
+  if (a.at.queue !== 'ready' || b.at.queue !== 'ready') return false;
+  return a.at.priority - b.at.priority < 0 || (a.at.priority === b.at.priority && a.at.sequence < b.at.sequence);
+}
+
+function fallsDueBefore(a: QueueEntry, b: QueueEntry): boolean {
+  if (a.at.queue !== 'waiting' || b.at.queue !== 'waiting') return false;
+  return a.at.dueAtMs < b.at.dueAtMs;
+}

@@ -9,7 +9,7 @@ import type { Attempt, Code } from '../domain/outcome.js';
 import type { ArchiveRecords } from '../domain/parsing.js';
 import type { DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
-import type { HostSnapshot } from './host-snapshot.js';
+import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
 
 /** A URL that enters the registry and its host's ready queue. */
 export interface Admission {
@@ -69,6 +69,8 @@ export interface HostPart {
   readonly permit: number | null;
   readonly moves: readonly Move[];
   readonly snapshot: HostSnapshot;
+  /** Origins whose rules changed with it. */
+  readonly robots: readonly RobotsEntry[];
   /** Lower bounds of the ready sequences that are left, a class each: no row below. */
   readonly heads: readonly number[];
   readonly wakeAtMs: number | null;
