@@ -14,7 +14,7 @@ export type Message =
   | Recorded
   | HostsListed
   | { readonly type: 'wakeDue' }
-  | { readonly type: 'endDue' };
+  | { readonly type: 'listDue' };
 
 /** All seeds of one command. Answered by the event `seeded`, after their commit. */
 export interface Seed {

@@ -1,6 +1,9 @@
 /** What may be said to a host actor: the owner of one host's back queue, delay policy and breaker. */
 import type { FetchResult } from '../domain/fetching.js';
+import type { HostName, Origin } from '../domain/host.js';
+import type { Code } from '../domain/outcome.js';
 import type { ParseResult } from '../domain/parsing.js';
+import type { Candidate } from '../domain/url.js';
 import type { HostLoaded, QueueRead, Resolved } from './effects.js';
 import type { Permit, PermitNumber } from './workbench.js';
 
@@ -14,7 +17,9 @@ export type Message =
   | Fetched
   | Parsed
   | Recorded
-  | { readonly type: 'lookAgain' }
+  | Errand
+  | ErrandDone
+  | { readonly type: 'errandDue'; readonly origin: Origin }
   | { readonly type: 'visitLost'; readonly permit: PermitNumber }
   | { readonly type: 'idleDue' };
 
@@ -48,6 +53,26 @@ export interface Parsed {
   readonly permit: PermitNumber;
   readonly result: ParseResult;
 }
+
+/** Fetch a file for another host: a hop of its robots.txt redirect. On this host's own permit, exempt from its robots (P6). */
+export interface Errand {
+  readonly type: 'errand';
+  readonly for: HostName;
+  /** Whose rules are being looked for. */
+  readonly origin: Origin;
+  readonly url: string;
+}
+
+export interface ErrandDone {
+  readonly type: 'errandDone';
+  readonly origin: Origin;
+  readonly found: RobotsFound;
+}
+
+/** What one request for a robots.txt, or for a hop on the way to it, led to. */
+export type RobotsFound =
+  | { readonly kind: 'answer'; readonly status: number; readonly bytes: Uint8Array | null; readonly cut: boolean; readonly redirect: Candidate | null; readonly retryAfterMs: number | null }
+  | { readonly kind: 'failure'; readonly code: Code };
 
 /** These wishes of this host are in the store. */
 export interface Recorded {

@@ -44,7 +44,6 @@ export type Message =
   | Closed
   | Withdrawn
   | { readonly type: 'hostRestarted'; readonly host: HostName }
-  | { readonly type: 'fetcherRestarted'; readonly slot: number }
   | { readonly type: 'gateDue' }
   | { readonly type: 'sweepDue' }
   | { readonly type: 'hold'; readonly why: string }
