@@ -143,9 +143,10 @@ function delivered(html: Buffer, delivery: Delivery): Answer {
     case 'wrong-charset':
       return { ...whole, headers: ['Content-Type', 'text/html; charset=windows-1251'] };
     case 'hang-up':
+      return { ...whole, manner: { kind: 'hang-up' } };
     case 'slow':
     case 'drip':
-      return { ...whole, manner: delivery.kind === 'hang-up' ? { kind: 'hang-up' } : delivery };
+      return { ...whole, manner: delivery };
   }
 }
 
