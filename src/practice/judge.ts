@@ -225,7 +225,10 @@ function seeEnd(bench: Bench, event: EndEvent): void {
   host.lastEnd = { at: event.t, how: event.how };
   judgeOverlaps(bench, request, event);
   if (event.how === 'abort') bench.tally.aborts += 1;
-  if (event.how !== 'done') return;
+  if (event.how !== 'done') {
+    if (request.path === '/robots.txt') robotsOf(bench, request).unreachable(event.t);
+    return;
+  }
 
   const span: Span = { startedAt: request.startedAt, endedAt: event.t };
   if (event.ra !== undefined && (event.s === 429 || (event.s ?? 0) >= 500)) {
@@ -290,14 +293,20 @@ function judgeRepeat(bench: Bench, request: OpenRequest, span: Span): void {
 
 /** 2xx rules; 4xx but 429 allows all (RFC 9309 §2.3.1.3); a redirect led to rules that this log can't tell; else unreachable. */
 function learnRobots(bench: Bench, request: OpenRequest, event: EndEvent, span: Span): void {
-  const { origins } = request.host;
-  const knowledge = origins.get(request.origin) ?? openRobotsKnowledge(bench.kills);
-  origins.set(request.origin, knowledge);
+  const knowledge = robotsOf(bench, request);
   const status = event.s ?? 500;
   bench.tally.robotsAnswers += 1;
   if (status === 304) return;
   if (status === 429 || status >= 500) knowledge.unreachable(event.t);
   else knowledge.learned(status < 300 && event.rb !== undefined ? rulesFor(event.rb, bench.rules.productToken) : ALLOW_ALL, span);
+}
+
+function robotsOf(bench: Bench, { host, origin }: OpenRequest): RobotsKnowledge {
+  const known = host.origins.get(origin);
+  if (known !== undefined) return known;
+  const fresh = openRobotsKnowledge(bench.kills);
+  host.origins.set(origin, fresh);
+  return fresh;
 }
 
 /** The largest that the host's origins ask for; of several that may rule one origin, the smallest. */
