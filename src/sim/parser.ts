@@ -16,8 +16,8 @@ export interface SimulatedParserOptions {
 
 export interface SimulatedParsers {
   readonly port: ParsePort;
-  /** How many workers have died. */
-  readonly crashes: number;
+  /** How many workers have died of each URL. */
+  readonly crashes: ReadonlyMap<string, number>;
 }
 
 export function createParsers(simulation: Simulation, options: SimulatedParserOptions): SimulatedParsers {
@@ -25,7 +25,7 @@ export function createParsers(simulation: Simulation, options: SimulatedParserOp
 }
 
 class ParsersAtWork implements SimulatedParsers {
-  crashes = 0;
+  readonly crashes = new Map<string, number>();
   readonly port: ParsePort = { parse: (thread, task) => this.#parse(thread, task) };
   readonly #simulation: Simulation;
   readonly #options: SimulatedParserOptions;
@@ -50,7 +50,7 @@ class ParsersAtWork implements SimulatedParsers {
 
   #resultOf(task: ParseTask): ParseResult {
     if (!this.#options.isPoison(task)) return this.#options.parse(task);
-    this.crashes += 1;
+    this.crashes.set(task.url, (this.crashes.get(task.url) ?? 0) + 1);
     return { kind: 'unparsed', code: 'worker_crashed', detail: 'the worker died', archive: null };
   }
 

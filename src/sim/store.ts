@@ -6,10 +6,12 @@
  *
  * 1. The memory outlives kills; each incarnation opens it anew.
  * 2. Commits are counted over all incarnations, so that a kill can be aimed at a moment after the n-th.
- * 3. An injected error rejects with `store_io`, half of them after the batch was applied. Until it was reopened the
- *    store takes nothing more; an engine that goes on writing is a trespass.
- * 4. Reads take their while, too, and belong to whoever reads.
+ * 3. An injected error comes before the batch was applied, after it, or inside the real store. Until it was reopened
+ *    the store takes nothing more; an engine that goes on writing is a trespass.
+ * 4. Files take their while, too, and a write is not one piece: a kill leaves the first half of it (`slowFiles`).
+ * 5. Reads take theirs, and belong to whoever reads.
  */
+import { Buffer } from 'node:buffer';
 import { type StorePort, StoreError } from '../protocols/ports.js';
 import type { Simulation } from './events.js';
 import type { Random } from './random.js';
@@ -30,6 +32,22 @@ export interface DiskOptions {
   readonly open: () => Promise<StorePort>;
   /** Numbers of commits, as they are begun (from 1, over all incarnations), that fail. */
   readonly failing: ReadonlySet<number>;
+  /** Makes the next write inside the real store fail, so that its own way out of an error is taken, too. */
+  readonly failInside?: () => void;
+}
+
+/** Append-only files, as a store asks for them. */
+export interface Files {
+  open(name: string): Promise<AppendOnly>;
+  size(name: string): Promise<number | null>;
+  read(name: string, offset: number, length: number): Promise<Uint8Array>;
+}
+
+export interface AppendOnly {
+  write(chunks: readonly Uint8Array[], position: number): Promise<void>;
+  truncate(length: number): Promise<void>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
 }
 
 export function createDisk(simulation: Simulation, options: DiskOptions): Disk {
@@ -82,18 +100,22 @@ class SimulatedDisk implements Disk {
         expect(`commit ${batch}`, 'ready');
         if (phase !== 'ready') throw new StoreError('store_io', `the store is ${phase}`);
         phase = 'writing';
-        const fault = this.#options.failing.has(++this.#begun) ? this.#random.pick(['before', 'after'] as const) : null;
+        const fault = this.#drawFault();
         await this.#wait(`write ${batch}`, 0.1, sync ? 12 : 3);
-        const receipt = fault === 'before' ? null : await inner.commit(batch, parts, sync);
-        if (receipt !== null) this.onApplied(++this.commits);
-        await this.#wait(`acknowledge ${batch}`, 0.05, 3);
-        if (fault === null && receipt !== null) {
+        if (fault === 'inside') this.#options.failInside?.();
+        try {
+          if (fault === 'before') throw new StoreError('store_io', 'an injected error before the write');
+          const receipt = await inner.commit(batch, parts, sync);
+          this.onApplied(++this.commits);
+          await this.#wait(`acknowledge ${batch}`, 0.05, 3);
+          if (fault === 'after') throw new StoreError('store_io', 'an injected error after the write');
           phase = 'ready';
           return receipt;
+        } catch (error) {
+          phase = 'failed';
+          this.errors += 1;
+          throw error;
         }
-        phase = 'failed';
-        this.errors += 1;
-        throw new StoreError('store_io', 'an injected error of the disk');
       },
       reopen: async () => {
         expect('reopen', 'failed', 'ready');
@@ -111,9 +133,43 @@ class SimulatedDisk implements Disk {
     };
   }
 
-  /** Mostly near the lower end; one in a hundred takes twenty times as long. */
+  #drawFault(): 'before' | 'after' | 'inside' | null {
+    if (!this.#options.failing.has(++this.#begun)) return null;
+    return this.#random.pick(this.#options.failInside === undefined ? ['before', 'after'] : ['before', 'after', 'inside']);
+  }
+
+  /** Even between its ends; one in a hundred takes twenty times as long. */
   #wait(label: string, msMin: number, msMax: number): Promise<void> {
     const stall = this.#random.chance(0.01) ? 20 : 1;
     return this.#simulation.sleep(this.#random.span(msMin, msMax) * stall, { label });
   }
+}
+
+/** Files that take their while. A write comes in two pieces, so that a kill can leave the first alone. */
+export function slowFiles(simulation: Simulation, files: Files): Files {
+  const random = simulation.random.fork('files');
+  const wait = (label: string, msMax: number): Promise<void> => simulation.sleep(random.span(0.02, msMax), { label });
+  return {
+    size: (name) => files.size(name),
+    read: (name, offset, length) => files.read(name, offset, length),
+    open: async (name) => {
+      const file = await files.open(name);
+      return {
+        write: async (chunks, position) => {
+          const whole = Buffer.concat(chunks);
+          const cut = random.between(0, whole.length);
+          await wait(`append ${name}`, 2);
+          if (cut > 0) await file.write([whole.subarray(0, cut)], position);
+          await wait(`append on ${name}`, 1);
+          if (cut < whole.length) await file.write([whole.subarray(cut)], position + cut);
+        },
+        truncate: (length) => file.truncate(length),
+        sync: async () => {
+          await wait(`sync ${name}`, 8);
+          await file.sync();
+        },
+        close: () => file.close(),
+      };
+    },
+  };
 }

@@ -19,7 +19,7 @@ import { createSimulation, type Owner, type Simulation, SimulationError, WORLD }
 import { drawLandscape, type Final, type Landscape, type LandscapeSettings, type Page } from './landscape.js';
 import { createParsers, type SimulatedParsers } from './parser.js';
 import { type Deed, drawPlan, type Plan, type PlanSettings } from './plan.js';
-import { createDisk, type Disk } from './store.js';
+import { createDisk, type Disk, type DiskOptions } from './store.js';
 import { createWeb, type SimulatedWeb, type WitnessLine } from './web.js';
 
 export interface UniverseSettings extends LandscapeSettings, PlanSettings {
@@ -33,8 +33,8 @@ export interface UniverseSettings extends LandscapeSettings, PlanSettings {
 
 /** What the universe needs of the engine under test. */
 export interface Engine {
-  /** Memory for a store and its files: it outlives incarnations. */
-  createMemory(): EngineMemory;
+  /** Memory for a store and its files: it outlives incarnations. The simulation is for files that take their while. */
+  createMemory(simulation: Simulation): EngineMemory;
   /** Builds the actors over the ports and starts them. Called in an event of the incarnation. */
   boot(composition: Composition): RunningCrawl;
   parse(task: ParseTask): ParseResult;
@@ -42,6 +42,8 @@ export interface Engine {
 
 export interface EngineMemory {
   open(): Promise<StorePort>;
+  /** Makes the next write inside the store fail. */
+  failInside?(): void;
   /** The committed lines of pages.jsonl, in order. */
   readPages(): Promise<readonly { readonly canonical: string; readonly status: number }[]>;
 }
@@ -124,6 +126,8 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   traceLinesKept: 400,
 };
 
+/** After so many on one URL it is a dead letter; a kill may hide one from the registry. */
+const WORKER_DEATHS_MAX = 2;
 /** A stop must have drained within this. */
 const DRAIN_MS_MAX = 120_000;
 /** A crawl that says `only-waiting` is started again after this, as by a timer of the operator's. */
@@ -159,8 +163,8 @@ class Universe {
     this.#landscape = drawLandscape(settings);
     this.#plan = drawPlan(settings, this.#simulation.random.fork('plan'));
     this.#web = createWeb(this.#simulation, this.#landscape);
-    this.#memory = engine.createMemory();
-    this.#disk = createDisk(this.#simulation, { open: () => this.#memory.open(), failing: this.#plan.failingCommits });
+    this.#memory = engine.createMemory(this.#simulation);
+    this.#disk = createDisk(this.#simulation, diskOptions(this.#memory, this.#plan));
     this.#parsers = createParsers(this.#simulation, {
       parse: engine.parse,
       isPoison: ({ url }) => this.#landscape.pages.get(url)?.final.kind === 'poison',
@@ -336,10 +340,15 @@ class Universe {
 
   #judged(): UniverseResult {
     const verdict = judge(this.#web.log, { productToken: 'orbweaver', delayMs: this.#settings.delayMs });
-    for (const { rule, host, detail, at } of verdict.violations) this.#violations.push({ rule, host, detail, atMs: at });
+    for (const { rule, host, detail, at } of verdict.violations) {
+      if (rule !== 'duplicate' || !this.#isRedelivery(host, detail)) this.#violations.push({ rule, host, detail, atMs: at });
+    }
+    for (const [url, deaths] of this.#parsers.crashes) {
+      if (deaths > WORKER_DEATHS_MAX + this.#tally.kills) this.#accuse('poison', `${url} killed ${deaths} workers`);
+    }
     for (const detail of [...this.#web.trespasses, ...this.#disk.trespasses]) this.#accuse('trespass', detail);
     const faultKinds: Record<string, number> = Object.fromEntries(this.#web.faults);
-    const more = { disk: this.#disk.errors, parser: this.#parsers.crashes, freeze: this.#tally.freezes, 'clock-jump': this.#tally.clockJumps };
+    const more = { disk: this.#disk.errors, parser: [...this.#parsers.crashes.values()].reduce((sum, count) => sum + count, 0), freeze: this.#tally.freezes, 'clock-jump': this.#tally.clockJumps };
     for (const [kind, count] of Object.entries(more)) if (count > 0) faultKinds[kind] = count;
     return {
       seed: this.#settings.seed,
@@ -368,6 +377,11 @@ class Universe {
     };
   }
 
+  /** A page that killed its worker was answered whole, and is delivered again on purpose. */
+  #isRedelivery(host: string, detail: string): boolean {
+    return [...this.#parsers.crashes.keys()].some((url) => new URL(url).hostname === host && detail.startsWith(`${url.replace('http://', '')} `));
+  }
+
   #remember(what: string): void {
     this.#moments.push({ atMs: this.#simulation.nowMs, owner: this.#owner, what });
   }
@@ -388,6 +402,11 @@ interface Life {
 type LifeEnd =
   | { readonly why: 'stopped'; readonly reason: EndReason; readonly downMs: number }
   | { readonly why: 'killed' | 'crashed'; readonly downMs: number };
+
+function diskOptions(memory: EngineMemory, { failingCommits }: Plan): DiskOptions {
+  const options = { open: () => memory.open(), failing: failingCommits };
+  return memory.failInside === undefined ? options : { ...options, failInside: () => memory.failInside?.() };
+}
 
 /** The state in which the world leaves a URL that was asked for until nothing more was due. */
 function stateOf(final: Final): UrlState {

@@ -24,7 +24,8 @@ import type { Random } from './random.js';
 export type WitnessLine =
   | { readonly e: 'S'; readonly i: number; readonly t: number; readonly h: string; readonly m: string; readonly u: string; readonly c: number }
   | { readonly e: 'E'; readonly i: number; readonly t: number; readonly s: number | null; readonly how: 'done' | 'reset' | 'abort'; readonly ra?: number; readonly rb?: string }
-  | { readonly e: 'K' | 'B'; readonly t: number };
+  | { readonly e: 'K'; readonly t: number }
+  | { readonly e: 'B'; readonly t: number };
 
 export interface SimulatedWeb {
   readonly net: FetchPort;
