@@ -60,7 +60,7 @@ function parseBody(task: ParseTask, elapsedMicros: () => number): ParseResult {
     decodedBytes: bytes.length,
     page: reading?.page ?? null,
     redirect: isRedirect ? locationOf(task) : (reading?.refresh ?? null),
-    decoded: task.want === 'robots' ? Uint8Array.from(bytes) : null,
+    decoded: task.want === 'robots' ? new Uint8Array(bytes) : null,
     archive,
     parseMicros: elapsedMicros(),
   } satisfies ParsedPage;

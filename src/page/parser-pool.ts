@@ -109,8 +109,8 @@ class ThreadLine {
       const isFirst = this.inside === 0;
       if (!isFirst && next.task.body.length > COPY_BYTES_MAX) return;
       this.worker ??= this.startThread();
+      this.worker.postMessage(next.task, isFirst ? transferOf(next.task.body) : []);
       if (isFirst) this.arm();
-      this.worker.postMessage(next.task, isFirst ? [next.task.body.buffer as ArrayBuffer] : []);
       this.inside++;
     }
   }
@@ -124,6 +124,10 @@ class ThreadLine {
     worker.on('message', (result: ParseResult) => this.answered(result));
     worker.on('error', (error) => {
       this.deathReason = error.message;
+    });
+    worker.on('messageerror', (error) => {
+      this.deathReason = error.message;
+      void worker.terminate();
     });
     // The last answers of a dying thread are delivered before this.
     worker.on('exit', (exitCode) => this.died(exitCode));
@@ -175,4 +179,10 @@ class ThreadLine {
       void worker.terminate();
     });
   }
+}
+
+/** A body that shares its buffer with others is copied, lest they lose theirs. */
+function transferOf(body: Uint8Array): ArrayBuffer[] {
+  const { buffer } = body;
+  return buffer instanceof ArrayBuffer && buffer.byteLength === body.byteLength && body.length > 0 ? [buffer] : [];
 }

@@ -93,7 +93,7 @@ function isPossibleHost(host: string): boolean {
  * RFC 3986 §6.2.2.1 and §6.2.2.2: escapes in upper case, escaped unreserved octets decoded.
  *
  * A stray `%` (one that begins no escape) means itself. So an octet that would complete it to an escape stays
- * escaped: `%%34%31` must not become `%41`, which means something else.
+ * escaped: `%%34%31` becomes `%%341` and not `%41`, which means something else.
  */
 export function normaliseEscapes(text: string): string {
   let percent = text.indexOf('%');
