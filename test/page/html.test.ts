@@ -73,6 +73,7 @@ describe('the token reader sees what a tree sees (HTML Standard §13.2)', () => 
     '<math><mi><mglyph><title>a<a href=1></title></mi></math>',
     '<template><a href=1>x</a><title>t</title><base href=q><template><a href=2></template>y</template><a href=3>z',
     '<template><a href=1>unclosed',
+    '<template><math><g><template></template><a href=1></math></template><a href=2>',
     '<base target=x><base href=" b "><base href=c><a href=1>',
     '<title>first</title><title>second</title>',
     '<title></title><title>second</title>',
