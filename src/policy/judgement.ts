@@ -12,8 +12,8 @@
  */
 import type { Code, OutcomeKind } from '../domain/outcome.js';
 import type { UrlState } from '../domain/record.js';
-import type { FetchFailure, FetchResult, Header, Resolution } from '../protocols/fetching.js';
-import type { ParseResult } from '../protocols/parsing.js';
+import type { FetchFailure, FetchResult, Header, Resolution } from '../domain/fetching.js';
+import type { ParseResult } from '../domain/parsing.js';
 import { retryAfterMsOf } from './throttle.js';
 
 export type Next =

@@ -10,8 +10,8 @@ import {
   type TransportJudgement,
 } from '../../src/policy/judgement.js';
 import { RETRY_AFTER_MS_MAX } from '../../src/policy/throttle.js';
-import type { FetchedResponse, FetchFailure, Header } from '../../src/protocols/fetching.js';
-import type { ParsedPage, UnparsedPage } from '../../src/protocols/parsing.js';
+import type { FetchedResponse, FetchFailure, Header } from '../../src/domain/fetching.js';
+import type { ParsedPage, UnparsedPage } from '../../src/domain/parsing.js';
 
 const NOW = Date.UTC(2026, 2, 10, 12);
 const PLAIN = { hadValidators: false, nowWallMs: NOW };

@@ -1,6 +1,6 @@
 /** A body to be read, and what was in it: what travels between host and parser. Structured-cloneable, all of it. */
-import type { Code } from '../domain/outcome.js';
-import type { Candidate } from '../domain/url.js';
+import type { Code } from './outcome.js';
+import type { Candidate } from './url.js';
 import type { Header } from './fetching.js';
 
 export interface ParseTask {

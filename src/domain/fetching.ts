@@ -1,6 +1,6 @@
 /** A request to one page, and what came of it: what travels between host, fetcher and the HTTP client. */
-import type { Origin } from '../domain/host.js';
-import type { Code } from '../domain/outcome.js';
+import type { Origin } from './host.js';
+import type { Code } from './outcome.js';
 
 export type Header = readonly [name: string, value: string];
 

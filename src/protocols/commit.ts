@@ -1,0 +1,116 @@
+/**
+ * What a commit is made of. A part is the wish of one actor, whole: either all of it is in the store or none.
+ *
+ * The frontier adds what was admitted to it, the recorder groups parts into batches, the store turns a batch into
+ * rows. Links are admitted in the same part as the visit that found them, so that neither can be without the other.
+ */
+import type { HostName } from '../domain/host.js';
+import type { Attempt, Code } from '../domain/outcome.js';
+import type { ArchiveRecords } from '../domain/parsing.js';
+import type { DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';
+import type { UrlKey } from '../domain/url.js';
+import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
+
+/** A URL that enters the registry and its host's ready queue. */
+export interface Admission {
+  readonly record: UrlRecord;
+  readonly sequence: number;
+  /** Ask the registry first and do nothing if the key is there: for what must not trust the Bloom filter. */
+  readonly ifAbsent: boolean;
+}
+
+/** One row's way through its queue, with the record that goes with it. */
+export interface Move {
+  readonly from: QueuePosition;
+  /** Null: it leaves the queue. */
+  readonly to: QueuePosition | null;
+  readonly record: UrlRecord;
+}
+
+/** One line of pages.jsonl, but for where its archive record came to lie. */
+export interface PageLine {
+  readonly url: string;
+  readonly canonical: string;
+  readonly fetchedAt: string;
+  readonly status: number;
+  readonly mime: string;
+  readonly charset: string | null;
+  readonly title: string | null;
+  readonly digest: string;
+  readonly simhash: string | null;
+  readonly links: number;
+  readonly outcome: 'fetched' | 'unchanged';
+}
+
+/** What goes into the archive index for one response record. */
+export interface ArchiveEntry {
+  readonly url: string;
+  readonly atMs: number;
+  readonly status: number;
+  readonly mime: string;
+  readonly payloadDigest: string;
+  readonly records: ArchiveRecords;
+}
+
+/** One attempt on a URL as it is told to the outside once it is in the store. */
+export interface VisitSummary {
+  readonly record: Pick<UrlRecord, 'url' | 'host'>;
+  readonly attempt: Attempt;
+  readonly bytes: number;
+}
+
+/** What one host wishes to be recorded: a visit, rows that were settled without a request, or just its snapshot. */
+export interface HostPart {
+  readonly kind: 'host';
+  readonly host: HostName;
+  /** Names the wish to the host that made it; its own counter. */
+  readonly ticket: number;
+  /** The visit that ends with this part, as the workbench counts it. */
+  readonly permit: number | null;
+  readonly moves: readonly Move[];
+  readonly snapshot: HostSnapshot;
+  /** Origins whose rules changed with it. */
+  readonly robots: readonly RobotsEntry[];
+  /** Lower bounds of the ready sequences that are left, a class each: no row below. */
+  readonly heads: readonly number[];
+  readonly wakeAtMs: number | null;
+  readonly visits: readonly VisitSummary[];
+  readonly page: PageLine | null;
+  readonly archive: ArchiveEntry | null;
+  readonly dead: readonly DeadLetter[];
+  /** Added by the frontier. */
+  readonly admitted: readonly Admission[];
+}
+
+/** All that one command seeds. */
+export interface SeedPart {
+  readonly kind: 'seed';
+  readonly command: number;
+  readonly seeds: readonly { readonly url: string; readonly key: UrlKey }[];
+  readonly refused: readonly { readonly url: string; readonly code: Code }[];
+  readonly admitted: readonly Admission[];
+}
+
+export type Part = HostPart | SeedPart;
+
+/** What a batch did. */
+export interface CommitReceipt {
+  /** Keys of `ifAbsent` admissions that were there already. */
+  readonly known: readonly UrlKey[];
+  /** The queues of the hosts that the batch touched, as they are now. */
+  readonly queues: readonly (QueueSummary & {
+    /** The best class that got its first row, or a better one than the host had; null when no news. */
+    readonly news: PriorityClass | null;
+  })[];
+  readonly totals: Totals;
+}
+
+/** Over the whole store. */
+export interface Totals {
+  readonly urls: number;
+  readonly ready: number;
+  readonly waiting: number;
+  readonly parked: number;
+  readonly dead: number;
+  readonly pages: number;
+}

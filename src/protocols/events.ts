@@ -1,0 +1,24 @@
+/** What the crawl tells the outside as it happens: to the command line, to an embedding program, to tests. */
+import type { HostName } from '../domain/host.js';
+import type { Attempt, Code, OutcomeKind } from '../domain/outcome.js';
+
+export type EndReason = 'done' | 'only-waiting' | 'max-pages' | 'max-seconds' | 'interrupted';
+
+export type CrawlEvent =
+  | {
+      /** A visit whose outcome is committed. */
+      readonly event: 'visit';
+      readonly url: string;
+      readonly host: HostName;
+      readonly outcome: OutcomeKind;
+      readonly code: Code;
+      readonly status: number | null;
+      readonly tier: Attempt['tier'];
+      readonly bytes: number;
+      readonly durationMs: number;
+    }
+  | { readonly event: 'seeded'; readonly command: number; readonly queued: readonly string[]; readonly known: readonly string[]; readonly refused: readonly { readonly url: string; readonly code: Code }[] }
+  | { readonly event: 'held'; readonly why: string }
+  | { readonly event: 'resumed' }
+  | { readonly event: 'ended'; readonly reason: EndReason; readonly waiting: readonly { readonly host: HostName; readonly wakeAtMs: number }[] }
+  | { readonly event: 'drained' };

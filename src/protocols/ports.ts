@@ -1,0 +1,94 @@
+/**
+ * What the performer needs from the outside: one interface an adapter, so that production, tests and simulated time
+ * differ only here. Every method that returns a promise may take real time; none may reject for what the web sends.
+ */
+import type { FetchRequest, FetchResult, Resolution } from '../domain/fetching.js';
+import type { HostName } from '../domain/host.js';
+import type { ParseResult, ParseTask } from '../domain/parsing.js';
+import type { QueueSummary, UrlRecord } from '../domain/record.js';
+import type { UrlKey } from '../domain/url.js';
+import type { HostLoaded, HostsListed, Log, QueueRead } from './effects.js';
+import type { CommitReceipt, Part, Totals } from './commit.js';
+import type { CrawlEvent } from './events.js';
+
+export interface Clock {
+  /** Milliseconds from an arbitrary start; never runs backwards. */
+  monotonicMs(): number;
+  wallMs(): number;
+}
+
+/** Numbers in [0, 1). */
+export type Chance = () => number;
+
+/** A store error that an operator can act on. */
+export class StoreError extends Error {
+  constructor(
+    /** Stable: `store_locked`, `store_newer_schema`, `store_corrupt`, `store_full`, `store_read_only`, `store_io`. */
+    readonly code: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'StoreError';
+  }
+}
+
+export interface StorePort {
+  /** Rejects with StoreError. At most one at a time; after a rejection only `reopen` or `close` may follow. */
+  commit(batch: number, parts: readonly Part[], sync: boolean): Promise<CommitReceipt>;
+  /** Resolves to the newest batch in the store. */
+  reopen(): Promise<number>;
+  loadHost(host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>>;
+  readQueue(host: HostName, from: readonly number[], limit: number): Promise<Omit<QueueRead, 'type'>>;
+  listHosts(after: HostName | null, limit: number): Promise<Omit<HostsListed, 'type'>>;
+  /** Every key of the registry, for filling the seen set at the start. */
+  eachKey(visit: (key: UrlKey) => void): Promise<void>;
+  /** Of one URL, for `why`; null when never seen. */
+  readRecord(key: UrlKey, host: HostName): Promise<UrlRecord | null>;
+  readSummary(host: HostName): Promise<QueueSummary | null>;
+  /** What the store held when it was opened. */
+  opened(): StoreOpening;
+  close(): Promise<void>;
+}
+
+export interface StoreOpening {
+  readonly totals: Totals;
+  /** The newest batch, 0 in a new store. */
+  readonly batch: number;
+  /** The first sequence that no row has had. */
+  readonly nextSequence: number;
+  /** The last process did not say that it stopped: what was in flight is unknown. */
+  readonly unclean: boolean;
+  /** Poison rows that were set aside, repairs of files: for the log. */
+  readonly notes: readonly string[];
+}
+
+export interface FetchPort {
+  /** Never rejects. When it resolves the exchange is over: the socket is idle, or destroyed. */
+  fetch(request: FetchRequest, signal: AbortSignal): Promise<FetchResult>;
+  release(bytes: number): void;
+}
+
+export interface ResolvePort {
+  resolve(host: HostName, signal: AbortSignal): Promise<Resolution>;
+}
+
+export interface ParsePort {
+  /** Never rejects. */
+  parse(thread: number, task: ParseTask): Promise<ParseResult>;
+}
+
+export interface LogPort {
+  log(level: Log['level'], event: string, fields: Log['fields']): void;
+}
+
+export interface Ports {
+  readonly clock: Clock;
+  readonly chance: Chance;
+  readonly store: StorePort;
+  readonly net: FetchPort;
+  readonly names: ResolvePort;
+  readonly parsers: ParsePort;
+  readonly logs: LogPort;
+  readonly announce: (event: CrawlEvent) => void;
+}
