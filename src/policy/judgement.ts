@@ -10,10 +10,11 @@
  * - L2: an outage, a throttle, a refusal by robots or by a bound moves no URL towards its tombstone.
  * - B3: 429, 503 and Retry-After tell the throttle, not the breaker.
  */
-import type { Code, OutcomeKind } from '../domain/outcome.js';
-import type { UrlState } from '../domain/record.js';
+
 import type { FetchFailure, FetchResult, Header, Resolution } from '../domain/fetching.js';
+import type { Code, OutcomeKind } from '../domain/outcome.js';
 import type { ParseResult } from '../domain/parsing.js';
+import type { UrlState } from '../domain/record.js';
 import { retryAfterMsOf } from './throttle.js';
 
 export type Next =
