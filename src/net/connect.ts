@@ -8,6 +8,7 @@
  * 2. The peer's address is compared after the handshake, before any request is written.
  * 3. TLS is verified against the name in the URL: a certificate for another name is a failure, not a warning.
  */
+import { X509Certificate } from 'node:crypto';
 import { connect as connectTcp, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
 import type { VettedAddress } from '../protocols/fetching.js';
@@ -56,7 +57,14 @@ export function targetOf(origin: string, address: VettedAddress): Target {
  * @throws Error when `ca` is no PEM certificate
  */
 export function secureContextOf(ca: string | undefined): SecureContext {
-  return createSecureContext(ca === undefined ? {} : { ca: [...rootCertificates, ca] });
+  if (ca === undefined) return createSecureContext();
+  try {
+    // The context itself takes anything for a certificate, and trusts nothing more for it.
+    new X509Certificate(ca);
+  } catch (error) {
+    throw new Error(`tls.ca is not a PEM certificate: ${(error as Error).message}`);
+  }
+  return createSecureContext({ ca: [...rootCertificates, ca] });
 }
 
 /**

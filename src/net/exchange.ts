@@ -15,7 +15,7 @@ import type { FetchRequest, FetchResult, Header } from '../protocols/fetching.js
 import { Body } from './body.js';
 import type { BodyBudget, Flow } from './budget.js';
 import type { Deadlines, Timed } from './deadlines.js';
-import { Fault, type FailureCode, type Ruling, rulingOf } from './failure.js';
+import { type FailureCode, Fault, isLengthMismatch, type Ruling, rulingOf } from './failure.js';
 import type { Line } from './line.js';
 
 export interface ExchangeParts {
@@ -38,8 +38,8 @@ interface Answer {
   readonly body: Body;
 }
 
-/** Why the line was broken off: a failure, or a bound at which the request lets the body be cut. */
-type Ending = { readonly kind: 'failed'; readonly ruling: Ruling } | { readonly kind: 'cut' };
+/** How it ends with the line destroyed: as a failure, or as an answer that is kept, perhaps cut at its bound. */
+type Ending = { readonly kind: 'failed'; readonly ruling: Ruling } | { readonly kind: 'kept'; readonly cut: boolean };
 
 export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   readonly #parts: ExchangeParts;
@@ -105,8 +105,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
     if (status === 101) return this.#breakOff('protocol_error', 'the server changed the protocol unasked');
     if (status < 200 || this.#ending !== null) return;
     const headers = headersOf(controller.rawHeaders);
-    const bodiless = status === 204 || status === 304;
-    const declared = bodiless ? null : declaredLength(headers);
+    const declared = isBodiless(status) ? null : declaredLength(headers);
     this.#answer = { status, statusText: text ?? '', headers, body: new Body(declared) };
     const { bodyBytesMax, cutAtBound } = this.#parts.request;
     if (declared !== null && declared > bodyBytesMax && !cutAtBound) {
@@ -122,7 +121,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
       this.#keep(this.#answer.body, piece);
     } else if (cutAtBound) {
       this.#keep(this.#answer.body, piece.subarray(0, room));
-      this.#end({ kind: 'cut' }, new Fault('too_large', 'cut at the bound'));
+      this.#end({ kind: 'kept', cut: true }, new Fault('too_large', 'cut at the bound'));
     } else {
       this.#breakOff('too_large', `more than ${bodyBytesMax} bytes`);
     }
@@ -136,6 +135,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    // The Content-Length of a 304 is that of the body it doesn't have (RFC 9110 §8.6); the library takes it for a promise.
+    if (isLengthMismatch(error) && this.#answer !== null && isBodiless(this.#answer.status)) {
+      return this.#end({ kind: 'kept', cut: false }, new Fault('truncated', 'no body'));
+    }
     const { code, detail } = rulingOf(error, this.#answer !== null);
     this.#breakOff(code, detail);
   }
@@ -156,7 +159,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
     this.#countPause();
     const durationMs = this.#durationMs();
     void this.#parts.line.destroy(fault).then(() => {
-      if (ending.kind === 'cut') this.#tell(this.#answer, true, false, durationMs);
+      if (ending.kind === 'kept') this.#tell(this.#answer, ending.cut, false, durationMs);
       else this.#tellFailure(ending.ruling, durationMs);
     });
   }
@@ -215,6 +218,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
     this.#pausedMs += pausedMs;
     this.#deadlineAtMs += pausedMs;
   }
+}
+
+/** RFC 9112 §6.3: these end with their header block. */
+function isBodiless(status: number): boolean {
+  return status === 204 || status === 304;
 }
 
 function headersOf(raw: Dispatcher.DispatchController['rawHeaders']): Header[] {

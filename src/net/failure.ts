@@ -32,6 +32,14 @@ const RESET_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNA
 /** Messages with which the HTTP client drops a socket for what its peer said, under the code of a dropped socket. */
 const PROTOCOL_MESSAGES: ReadonlySet<string> = new Set(['bad response', 'bad upgrade']);
 
+/** What the parser says of a connection that ended inside of a message; it gives its faults no codes. */
+const EOF_MESSAGE = 'Invalid EOF state';
+
+/** Whether the HTTP client found the body unlike its Content-Length. */
+export function isLengthMismatch(error: Error): boolean {
+  return systemCodeOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
+}
+
 /**
  * Names a fault on an established connection.
  * @param answered whether the header block of the answer was complete
@@ -54,7 +62,7 @@ export function connectFault(error: Error, handshaking: boolean): Fault {
 function codeOf(error: Error, answered: boolean): FailureCode {
   const code = systemCodeOf(error);
   if (RESET_CODES.has(code)) return 'connection_reset';
-  if (error.name === 'HTTPParserError') return code === 'HPE_INVALID_EOF_STATE' ? cutShort(answered) : 'protocol_error';
+  if (error.name === 'HTTPParserError') return error.message.includes(EOF_MESSAGE) ? cutShort(answered) : 'protocol_error';
   switch (code) {
     case 'UND_ERR_SOCKET':
       return PROTOCOL_MESSAGES.has(error.message) ? 'protocol_error' : cutShort(answered);
