@@ -10,8 +10,9 @@
  * 3. A failing AAAA spoils no A, and a slow one delays it by half a second at most (after RFC 8305 §3).
  * 4. The cache is bounded in number, and each entry in life: a TTL of 0 still lasts 5 s, one of a week lasts 1 h.
  */
-import { readFileSync } from 'node:fs';
 import { Resolver as NameServerClient } from 'node:dns/promises';
+import { setMaxListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { Resolution } from '../protocols/fetching.js';
@@ -178,6 +179,8 @@ function orLate(answer: Promise<Answer>): Promise<Answer> {
 function orAborted<T>(lookup: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
+    // One signal is shared by all look-ups of a caller: many listeners are no leak.
+    setMaxListeners(0, signal);
     signal.addEventListener('abort', onAbort, { once: true });
     lookup.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });

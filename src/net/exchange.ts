@@ -10,6 +10,7 @@
  * 3. Time spent paused for the budget's sake counts neither against the deadline nor in the duration.
  * 4. A request is written once: a library that wanted to send it again is stopped.
  */
+import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import type { FetchRequest, FetchResult, Header } from '../protocols/fetching.js';
 import { Body } from './body.js';
@@ -65,6 +66,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
 
   start(): void {
     const { request, path, line, signal, deadlines } = this.#parts;
+    // One signal is shared by all exchanges of a caller: many listeners are no leak.
+    setMaxListeners(0, signal);
     signal.addEventListener('abort', this.#onAbort, { once: true });
     deadlines.add(this);
     const headers: string[] = [];

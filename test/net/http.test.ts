@@ -526,7 +526,11 @@ describe('S2: the budget of body bytes', () => {
   });
 
   it('pauses sockets until bytes are released, and paused time counts neither for the deadline nor the duration', async () => {
-    const server = await serverWith((socket) => socket.write(big));
+    let last: Socket | undefined;
+    const server = await serverWith((socket, request) => {
+      last = socket;
+      socket.write(request.includes('a.test') ? big : big.slice(0, -1));
+    });
     const client = clientWith({ bodyBudgetBytes: 2 * MIB });
     const first = response(await client.fetch(request(server, 'a.test'), signal));
     expect(client.bytesHeld()).toBe(2 * MIB);
@@ -539,6 +543,8 @@ describe('S2: the budget of body bytes', () => {
     expect(ended).toBe(false);
     expect(client.bytesHeld()).toBeLessThanOrEqual(2 * MIB + 64 * 1024);
     client.release(first.body.length);
+    await tick(150);
+    last?.write('x');
     const result = response(await second);
     expect(result.body.length).toBe(2 * MIB);
     expect(result.durationMs).toBeLessThan(400);
