@@ -11,7 +11,7 @@
 import { X509Certificate } from 'node:crypto';
 import { connect as connectTcp, type Socket, type TcpNetConnectOpts } from 'node:net';
 import { connect as connectTls, createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
-import type { VettedAddress } from '../protocols/fetching.js';
+import type { VettedAddress } from '../domain/fetching.js';
 import { connectFault, Fault } from './failure.js';
 import { canonicalAddress, type GuardRules, vet } from './guard.js';
 

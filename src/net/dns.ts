@@ -15,7 +15,7 @@ import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import type { Resolution } from '../protocols/fetching.js';
+import type { Resolution } from '../domain/fetching.js';
 import { type GuardRules, vetAll } from './guard.js';
 
 export interface ResolverOptions {

@@ -12,7 +12,7 @@
  */
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
-import type { FetchRequest, FetchResult, Header } from '../protocols/fetching.js';
+import type { FetchRequest, FetchResult, Header } from '../domain/fetching.js';
 import { Body } from './body.js';
 import type { BodyBudget, Flow } from './budget.js';
 import type { Deadlines, Timed } from './deadlines.js';

@@ -5,7 +5,7 @@
  * that decide about retries and breakers. Where a fault's name alone is ambiguous the point of the exchange tells:
  * the same closed socket is a reset before the header block and a truncated body after it.
  */
-import type { FetchFailure } from '../protocols/fetching.js';
+import type { FetchFailure } from '../domain/fetching.js';
 
 export type FailureCode = FetchFailure['code'];
 

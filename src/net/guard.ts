@@ -14,7 +14,7 @@
  * 4. What passes is spelled canonically, so that `0x7f.1` can't be vetted as one address and connected as another.
  */
 import ipaddr from 'ipaddr.js';
-import type { VettedAddress } from '../protocols/fetching.js';
+import type { VettedAddress } from '../domain/fetching.js';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Cidr = readonly [network: Address, prefixBits: number];

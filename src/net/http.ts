@@ -11,7 +11,7 @@
  *    `socketsMax` must be at least the number of fetches that the caller has open at once.
  * 4. Redirects are results like any other; codings are neither asked for nor undone.
  */
-import type { FetchFailure, FetchRequest, FetchResult } from '../protocols/fetching.js';
+import type { FetchFailure, FetchRequest, FetchResult } from '../domain/fetching.js';
 import { BodyBudget } from './budget.js';
 import { secureContextOf, targetOf, type Trust } from './connect.js';
 import { Deadlines } from './deadlines.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { guardRules } from '../../src/net/guard.js';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/net/http.js';
-import type { FetchedResponse, FetchFailure, FetchRequest, FetchResult } from '../../src/protocols/fetching.js';
+import type { FetchedResponse, FetchFailure, FetchRequest, FetchResult } from '../../src/domain/fetching.js';
 import { type Misbehaviour, RawServer } from './raw-server.js';
 
 const signal = new AbortController().signal;
