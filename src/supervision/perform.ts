@@ -173,7 +173,7 @@ function failureOf(question: Question, detail: string, durationMs: number): Answ
       return { type: 'parseEnded', ticket: question.ticket, result };
     }
     case 'loadHost':
-      return { type: 'hostLoaded', host: question.host, snapshot: null, summary: null, head: unread(detail) };
+      return { type: 'hostLoaded', host: question.host, snapshot: null, robots: [], summary: null, head: unread(detail) };
     case 'readQueue':
       return { type: 'queueRead', host: question.host, head: unread(detail) };
     case 'listHosts':
