@@ -177,16 +177,17 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
     let last = NOTHING;
     try {
       if (this.phase === 'born') batches.push((last = this.comeAlive(now)));
-      for (let handled = 0; handled < TURN_MESSAGES_MAX && !this.isOver(handled, now); handled++) {
-        const letter = this.inbox.shift();
-        if (letter === undefined) break;
-        if (!this.isHandled(letter)) continue;
-        inHand = letter;
-        this.leaving = null;
-        last = letter === DRAIN ? this.drain(now) : this.handle(messageIn(letter), now);
-        if (last.length > 0) batches.push(last);
+      for (let taken = 1; this.inbox.length > 0; taken++) {
+        const letter = this.inbox.shift() as Letter;
+        if (this.isHandled(letter)) {
+          inHand = letter;
+          this.leaving = null;
+          last = letter === DRAIN ? this.drain(now) : this.handle(messageIn(letter), now);
+          if (last.length > 0) batches.push(last);
+          inHand = null;
+        }
         if (letter === this.suspect) this.suspect = null;
-        inHand = null;
+        if (taken === TURN_MESSAGES_MAX || this.isTooLong(now)) break;
       }
     } catch (error) {
       crash = { error };
@@ -197,8 +198,9 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
     else this.crash(crash.error, inHand);
   }
 
-  private isOver(handled: number, now: Instant): boolean {
-    return handled > 0 && this.runtime.ports.clock.monotonicMs() - now.monotonicMs >= TURN_MS_MAX;
+  /** Asks the clock only where somebody waits. */
+  private isTooLong(now: Instant): boolean {
+    return this.inbox.length > 0 && this.runtime.ports.clock.monotonicMs() - now.monotonicMs >= TURN_MS_MAX;
   }
 
   /** The start of an incarnation, and the news of it. */

@@ -9,8 +9,7 @@
  * Invariants: 1. names are unique within a group and hold no slash; 2. every bound and deadline is a positive number;
  * both are asserted when the tree is built, so that a wrong tree never starts.
  */
-import type { Behaviour, Instant, Ref, Tagged, Turn } from '../protocols/actor.js';
-import type { Crash } from '../protocols/actor.js';
+import type { Behaviour, Crash, Instant, Ref, Tagged, Turn } from '../protocols/actor.js';
 import type { Pressure } from '../protocols/effects.js';
 
 /** What a crash of one child takes with it: itself; all of the group; itself and those declared after it. */
@@ -117,17 +116,21 @@ export function group(name: string, options: GroupOptions, children: readonly No
 }
 
 type PoolOptions<Props, State, Message extends Tagged> = Omit<TypedActor<Props, State, Message>, 'props'> &
-  Pick<GroupSpec, 'budget' | 'backoff'> & { readonly props: (index: number) => NoInfer<Props> };
+  Pick<GroupSpec, 'budget' | 'backoff'> & {
+    readonly props: (index: number) => NoInfer<Props>;
+    /** What one of them is called. Default: as the pool. */
+    readonly each?: string;
+  };
 
-/** A group of equals, `NAME/NAME-0` and so on, that share a specification and crash each for itself. */
+/** A group of equals, `NAME/EACH-0` and so on, that share a specification and crash each for itself. */
 export function pool<Props, State, Message extends Tagged>(
   name: string,
   count: number,
   options: PoolOptions<Props, State, Message>,
 ): GroupSpec {
-  const { budget, backoff, why, props, ...shared } = options;
+  const { budget, backoff, why, props, each = name, ...shared } = options;
   const children = Array.from({ length: count }, (_, index) =>
-    actor(`${name}-${index}`, { ...shared, why: `number ${index} of ${count}`, props: props(index) }),
+    actor(`${each}-${index}`, { ...shared, why: `number ${index} of ${count}`, props: props(index) }),
   );
   const { stopWithinMs } = options;
   return sound({ kind: 'group', name, why, strategy: 'one-for-one', budget, backoff, stopWithinMs, stopOrder: 'together', children });
