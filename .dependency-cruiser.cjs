@@ -38,9 +38,17 @@ module.exports = {
     only('policy', ['domain', 'policy'], 'A decision is a function of nouns, time and chance.'),
     only('protocols', ['domain', 'policy', 'protocols'], 'What may be said does not depend on who says it.'),
     only('actors', ['domain', 'policy', 'protocols', 'actors'], 'Actors return effects as data and perform none.'),
-    only('supervision', ['domain', 'policy', 'protocols', 'actors', 'supervision'], 'The tree gets its adapters as ports.'),
+    only(
+      'supervision',
+      ['domain', 'policy', 'protocols', 'actors', 'supervision'],
+      'The tree gets its adapters as ports.',
+    ),
     ...ADAPTERS.map((kind) =>
-      only(kind, ['domain', 'policy', 'protocols', kind], 'An adapter serves a port; it knows neither its users nor its peers.'),
+      only(
+        kind,
+        ['domain', 'policy', 'protocols', kind],
+        'An adapter serves a port; it knows neither its users nor its peers.',
+      ),
     ),
     only('config', ['domain', 'policy', 'config'], 'Configuration is text turned into data.'),
     only('practice', ['practice'], 'The practice web judges the engine: it must share no code with it.'),
@@ -91,6 +99,9 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
   },
 };

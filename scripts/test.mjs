@@ -58,7 +58,14 @@ async function runTests(vitestArguments) {
   const report = join(folder, 'report.json');
   try {
     const { code } = await run(
-      [bin('vitest/vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...vitestArguments],
+      [
+        bin('vitest/vitest.mjs'),
+        'run',
+        '--reporter=default',
+        '--reporter=json',
+        `--outputFile.json=${report}`,
+        ...vitestArguments,
+      ],
       'inherit',
     );
     return countTests(report, code);

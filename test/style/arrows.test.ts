@@ -75,7 +75,10 @@ describe('each arrow has teeth', () => {
     ['only-supervision-knows-nact', 'src/actors/host.ts → .*nact.*'],
     ['only-supervision-knows-nact', 'src/cli/main.ts → .*nact.*'],
     ['no-cycles', 'src/actors/first.ts → src/actors/second.ts'],
-    ['supervision-imports-only-domain-policy-protocols-actors-supervision', 'src/supervision/tree.ts → src/store/rows.ts'],
+    [
+      'supervision-imports-only-domain-policy-protocols-actors-supervision',
+      'src/supervision/tree.ts → src/store/rows.ts',
+    ],
     ['net-imports-only-domain-policy-protocols-net', 'src/net/http.ts → src/supervision/tree.ts'],
     ['page-imports-only-domain-policy-protocols-page', 'src/page/links.ts → src/net/http.ts'],
     ['store-imports-only-domain-policy-protocols-store', 'src/store/rows.ts → src/sinks/warc.ts'],

@@ -55,7 +55,13 @@ describe('calls that escape simulated time or seeded chance', () => {
 
   it('are allowed in adapters and in the clock of the kernel, and nowhere by a like name', () => {
     const found = (path: string) => findBannedCalls(parseText(path, 'Date.now();')).length;
-    const allowed = ['src/net/dns.ts', 'src/store/level.ts', 'src/cli/main.ts', 'src/main.ts', 'src/supervision/clock.ts'];
+    const allowed = [
+      'src/net/dns.ts',
+      'src/store/level.ts',
+      'src/cli/main.ts',
+      'src/main.ts',
+      'src/supervision/clock.ts',
+    ];
     expect(allowed.map(found)).toEqual(allowed.map(() => 0));
     const refused = ['src/network/dns.ts', 'src/actors/net/x.ts', 'src/actors/main.ts', 'src/supervision/tree.ts'];
     expect(refused.map(found)).toEqual(refused.map(() => 1));

@@ -113,7 +113,8 @@ function lastName(expression: ts.Expression): string {
 /** The name after a dot, or the key of a property: names nothing global. `globalThis.x` does. */
 function isMemberName(node: ts.Identifier): boolean {
   const parent = node.parent;
-  if (ts.isPropertyAccessExpression(parent) && parent.name === node) return lastName(parent.expression) !== 'globalThis';
+  if (ts.isPropertyAccessExpression(parent) && parent.name === node)
+    return lastName(parent.expression) !== 'globalThis';
   return (
     (ts.isPropertyAssignment(parent) || ts.isPropertySignature(parent) || ts.isMethodDeclaration(parent)) &&
     parent.name === node

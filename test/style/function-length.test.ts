@@ -29,7 +29,10 @@ it.each([
   ['class C { get f() {', '} }'],
 ])('70 lines pass and 71 are seen: %s … %s', (head, tail) => {
   const withLines = (count: number) =>
-    parseText('planted.ts', `/** A comment\n * above counts nothing. */\n${head}\n${'  go();\n'.repeat(count - 2)}${tail}\n`);
+    parseText(
+      'planted.ts',
+      `/** A comment\n * above counts nothing. */\n${head}\n${'  go();\n'.repeat(count - 2)}${tail}\n`,
+    );
   expect(longFunctions(withLines(FUNCTION_LINES_MAX))).toEqual([]);
   expect(longFunctions(withLines(FUNCTION_LINES_MAX + 1))).toHaveLength(1);
 });
