@@ -112,7 +112,7 @@ describe('refusals say where, which option, and what would be right', () => {
       expect(refusal({ assignments: [`${key}=1`] }).message).toContain(`no option is named ${key}`);
     }
     expect(refusal(file('__proto__: {polluted: 1}\n')).message).toContain('no option is named __proto__');
-    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
   it('a variable that belongs to no option', () => {
