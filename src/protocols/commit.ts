@@ -5,11 +5,11 @@
  * rows. Links are admitted in the same part as the visit that found them, so that neither can be without the other.
  */
 import type { HostName } from '../domain/host.js';
-import type { Attempt } from '../domain/outcome.js';
+import type { Attempt, Code } from '../domain/outcome.js';
 import type { ArchiveRecords } from '../domain/parsing.js';
 import type { DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
-import type { HostSnapshot } from './host-snapshot.js';
+import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
 
 /** A URL that enters the registry and its host's ready queue. */
 export interface Admission {
@@ -52,9 +52,9 @@ export interface ArchiveEntry {
   readonly records: ArchiveRecords;
 }
 
-/** A visit as the statistics see it. */
+/** One attempt on a URL as it is told to the outside once it is in the store. */
 export interface VisitSummary {
-  readonly url: string;
+  readonly record: Pick<UrlRecord, 'url' | 'host'>;
   readonly attempt: Attempt;
   readonly bytes: number;
 }
@@ -65,12 +65,16 @@ export interface HostPart {
   readonly host: HostName;
   /** Names the wish to the host that made it; its own counter. */
   readonly ticket: number;
+  /** The visit that ends with this part, as the workbench counts it. */
+  readonly permit: number | null;
   readonly moves: readonly Move[];
   readonly snapshot: HostSnapshot;
+  /** Origins whose rules changed with it. */
+  readonly robots: readonly RobotsEntry[];
   /** Lower bounds of the ready sequences that are left, a class each: no row below. */
   readonly heads: readonly number[];
   readonly wakeAtMs: number | null;
-  readonly visit: VisitSummary | null;
+  readonly visits: readonly VisitSummary[];
   readonly page: PageLine | null;
   readonly archive: ArchiveEntry | null;
   readonly dead: readonly DeadLetter[];
@@ -82,6 +86,8 @@ export interface HostPart {
 export interface SeedPart {
   readonly kind: 'seed';
   readonly command: number;
+  readonly seeds: readonly { readonly url: string; readonly key: UrlKey }[];
+  readonly refused: readonly { readonly url: string; readonly code: Code }[];
   readonly admitted: readonly Admission[];
 }
 

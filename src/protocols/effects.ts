@@ -12,7 +12,7 @@ import type { PriorityClass, QueueEntry, QueueSummary } from '../domain/record.j
 import type { Ref, Tagged } from './address.js';
 import type { CommitReceipt, Part } from './commit.js';
 import type { CrawlEvent } from './events.js';
-import type { HostSnapshot } from './host-snapshot.js';
+import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
 
 // -- effects on actors ------------------------------------------------------------------------------------------
 
@@ -154,6 +154,7 @@ export interface HostLoaded {
   readonly type: 'hostLoaded';
   readonly host: HostName;
   readonly snapshot: HostSnapshot | null;
+  readonly robots: readonly RobotsEntry[];
   readonly summary: QueueSummary | null;
   readonly head: QueueHead;
 }

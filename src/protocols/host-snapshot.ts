@@ -1,15 +1,32 @@
-/** What is stored of a host beside its queue: what its next incarnation must know to be as polite and as patient as this one. */
+/**
+ * What is stored of a host beside its queue: what its next incarnation must know to be as polite and as patient as
+ * this one. The snapshot is small and goes with every part; robots rules are large and go only when they change.
+ */
 import type { Origin } from '../domain/host.js';
-import type { BreakerState } from '../policy/breaker.js';
-import type { RobotsState } from '../policy/robots/freshness.js';
-import type { ThrottleState } from '../policy/throttle.js';
+import { type Breaker, CLOSED } from '../policy/breaker.js';
+import type { OriginRobots } from '../policy/robots/freshness.js';
+import { type Throttle, UNTHROTTLED } from '../policy/throttle.js';
 
 export interface HostSnapshot {
-  readonly robots: readonly { readonly origin: Origin; readonly state: RobotsState }[];
-  readonly breaker: BreakerState;
-  readonly throttle: ThrottleState;
-  /** The host asked for silence until then (Retry-After, back-off). */
-  readonly closedUntilWallMs: number | null;
+  readonly breaker: Breaker;
+  readonly throttle: Throttle;
+  /** The host asked for silence until then (Retry-After, back-off); wall clock. */
+  readonly closedUntilMs: number | null;
+  /** Of the last response, for the adaptive delay. */
   readonly lastDurationMs: number | null;
   readonly requests: number;
 }
+
+/** The rules of one origin, or that they can't be had. */
+export interface RobotsEntry {
+  readonly origin: Origin;
+  readonly state: OriginRobots;
+}
+
+export const UNTOUCHED: HostSnapshot = {
+  breaker: CLOSED,
+  throttle: UNTHROTTLED,
+  closedUntilMs: null,
+  lastDurationMs: null,
+  requests: 0,
+};

@@ -1,0 +1,381 @@
+/**
+ * The frontier, the priority actor: what enters, in which order, and which hosts are at work.
+ *
+ * Admission gives each candidate a verdict: out of scope, too deep, seen, or new. What is new gets a record and a
+ * place in its host's queue (one global sequence) in the same part as the visit that found it. Until the commit of
+ * that part is acknowledged its key is in the pending set; only then it is in the Bloom filter and its host is told.
+ *
+ * The front queues hold the hosts that have work and are not at work. A bounded set of hosts is active at once; one
+ * that rests makes room for the next, drawn by class. Hosts that rest until a time stand in a heap.
+ *
+ * Invariants: no key is in the queue twice; nothing is dropped here (permits give way); D1: seeds of one command are
+ * one part. The crawl ends when nothing is unacknowledged, no host is active or in line, and nothing falls due soon.
+ */
+import { addKey, type Bloom, hasKey } from '../domain/bloom.js';
+import { type ClassQueues, createClassQueues, joinLine, leaveLine, nonEmptyLines, takeFront } from '../domain/class-queues.js';
+import { createDueHeap, type DueHeap, peekDue, popDue, pushDue } from '../domain/due-heap.js';
+import type { HostName } from '../domain/host.js';
+import type { PriorityClass, UrlRecord } from '../domain/record.js';
+import type { Candidate, UrlKey } from '../domain/url.js';
+import { drawClass } from '../policy/draw.js';
+import { inScope, type Scope, widen } from '../policy/scope.js';
+import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
+import * as addresses from '../protocols/addresses.js';
+import type { Admission, CommitReceipt, HostPart, Part, Totals } from '../protocols/commit.js';
+import { type Effect, type HostsListed, log, send } from '../protocols/effects.js';
+import type { EndReason } from '../protocols/events.js';
+import type { Found, Message } from '../protocols/frontier.js';
+import { record } from '../protocols/recorder.js';
+
+export interface Props {
+  readonly scope: Scope;
+  readonly depthMax: number | null;
+  readonly seen: Bloom;
+  readonly totals: Totals;
+  readonly nextSequence: number;
+  /** Hosts that may be at work at once. */
+  readonly activeMax: number;
+  /** Visits after which the crawl ends; null for no bound. */
+  readonly pagesMax: number | null;
+  /** The crawl ends when nothing falls due within this; null: it goes on for ever. */
+  readonly waitMs: number | null;
+}
+
+type Life =
+  | { readonly phase: 'listing' }
+  | { readonly phase: 'crawling' }
+  | { readonly phase: 'ended'; readonly reason: EndReason };
+
+/** What the message in hand has changed and a crash must undo, or do again. */
+interface Journal {
+  keys: UrlKey[];
+  woken: HostName[];
+  readonly unacknowledged: number;
+  readonly visits: number;
+}
+
+interface State {
+  readonly props: Props;
+  scope: Scope;
+  life: Life;
+  readonly pending: Set<UrlKey>;
+  sequence: number;
+  /** Parts that were sent to the recorder and not yet acknowledged. */
+  unacknowledged: number;
+  /** Visits that were acknowledged in this life of the process. */
+  visits: number;
+  totals: Totals;
+  readonly front: ClassQueues;
+  /** Hosts at work, with the number of their newest wake. */
+  readonly active: Map<HostName, number>;
+  lastWake: number;
+  /** Resting hosts and when they wake by themselves (wall clock). */
+  readonly wakeAt: Map<HostName, number>;
+  readonly dues: DueHeap;
+  wakeTimerAtMs: number | null;
+  journal: Journal;
+}
+
+const LISTED_AT_ONCE = 1_000;
+const WAITING_TOLD_MAX = 20;
+
+export const frontier: Behaviour<Props, State, Message> = {
+  start: (props) => {
+    const state: State = {
+      props,
+      scope: props.scope,
+      life: { phase: 'listing' },
+      pending: new Set(),
+      sequence: props.nextSequence,
+      unacknowledged: 0,
+      visits: 0,
+      totals: props.totals,
+      front: createClassQueues(),
+      active: new Map(),
+      lastWake: 0,
+      wakeAt: new Map(),
+      dues: createDueHeap(),
+      wakeTimerAtMs: null,
+      journal: { keys: [], woken: [], unacknowledged: 0, visits: 0 },
+    };
+    return [state, [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }]];
+  },
+
+  // All of it outlives an incarnation, but for what the message in hand had begun: that is undone, as it comes again.
+  restart: (_props, held, _crash, now) => {
+    const { journal } = held;
+    for (const key of journal.keys) held.pending.delete(key);
+    held.unacknowledged = journal.unacknowledged;
+    held.visits = journal.visits;
+    held.wakeTimerAtMs = null;
+    const effects: Effect[] = journal.woken.map((host) => wake(held, host));
+    if (held.life.phase === 'listing') effects.push({ do: 'listHosts', after: null, limit: LISTED_AT_ONCE });
+    return settleDown(held, now, effects);
+  },
+
+  on: {
+    seed: (state, { command, candidates, refused }, now) => {
+      begin(state);
+      const admitted: Admission[] = [];
+      for (const candidate of candidates) state.scope = widen(state.scope, candidate.host);
+      for (const candidate of candidates) {
+        const admission = admit(state, candidate, SEEDED, now);
+        if (admission !== null) admitted.push(admission);
+      }
+      const part: Part = { kind: 'seed', command, seeds: candidates.map(({ url, key }) => ({ url, key })), refused, admitted };
+      return settleDown(state, now, [toRecorder(state, part)]);
+    },
+
+    visited: (state, { part, found }, now) => {
+      begin(state);
+      const admitted = found === null ? [] : admitFound(state, found, now);
+      const whole: HostPart = admitted.length === 0 ? part : { ...part, admitted };
+      return [state, [toRecorder(state, whole)]];
+    },
+
+    fenceFor: (state, { host, epoch }) => {
+      begin(state);
+      return [state, [send(addresses.recorder, { type: 'fence', host, epoch })]];
+    },
+
+    recorded: (state, { parts, receipt }, now) => {
+      begin(state);
+      const effects: Effect[] = [];
+      const known = new Set(receipt.known);
+      for (const part of parts) {
+        state.unacknowledged -= 1;
+        for (const { record } of part.admitted) {
+          state.pending.delete(record.key);
+          addKey(state.props.seen, record.key);
+        }
+        effects.push(...tell(state, part, known));
+      }
+      state.totals = receipt.totals;
+      for (const queue of receipt.queues) hear(state, queue, now, effects);
+      return settleDown(state, now, effects);
+    },
+
+    rested: (state, { host, wake, left, wakeAtMs }, now) => {
+      begin(state);
+      if (state.active.get(host) !== wake) return [state, []];
+      state.active.delete(host);
+      if (left !== null) joinLine(state.front, host, left);
+      else if (wakeAtMs !== null) restUntil(state, host, wakeAtMs);
+      return settleDown(state, now, []);
+    },
+
+    hostsListed: (state, listed, now) => {
+      begin(state);
+      if (state.life.phase !== 'listing') return [state, []];
+      return listed.failure === null ? list(state, listed, now) : [state, listAgain(listed, now)];
+    },
+
+    listDue: (state) => {
+      begin(state);
+      return [state, [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }]];
+    },
+
+    wakeDue: (state, _message, now) => {
+      begin(state);
+      state.wakeTimerAtMs = null;
+      return settleDown(state, now, []);
+    },
+  },
+};
+
+function begin(state: State): void {
+  state.journal = { keys: [], woken: [], unacknowledged: state.unacknowledged, visits: state.visits };
+}
+
+// -- admission --------------------------------------------------------------------------------------------------
+
+/** What stands behind a candidate that nobody linked to. */
+const SEEDED = { via: null, hopPath: '', depth: 0, seedRedirect: false } as const;
+
+type Finder = Omit<Found, 'candidates' | 'via'> & { readonly via: string | null };
+
+function admitFound(state: State, found: Found, now: Instant): Admission[] {
+  const admitted: Admission[] = [];
+  for (const candidate of found.candidates) {
+    if (found.seedRedirect && candidate.source === 'redirect') state.scope = widen(state.scope, candidate.host);
+    if (!inScope(state.scope, candidate.host)) continue;
+    const admission = admit(state, candidate, found, now);
+    if (admission !== null) admitted.push(admission);
+  }
+  return admitted;
+}
+
+/** Null: seen, or too deep. */
+function admit(state: State, candidate: Candidate, finder: Finder, now: Instant): Admission | null {
+  const depth = candidate.source === 'link' ? finder.depth + 1 : finder.depth;
+  if (state.props.depthMax !== null && depth > state.props.depthMax) return null;
+  if (state.pending.has(candidate.key)) return null;
+  const perhapsKnown = hasKey(state.props.seen, candidate.key);
+  // A link trusts the filter; what must not be missed by its errors asks the registry, in the commit.
+  if (perhapsKnown && candidate.source === 'link') return null;
+  state.pending.add(candidate.key);
+  state.journal.keys.push(candidate.key);
+  return {
+    record: newRecord(candidate, finder, depth, now),
+    sequence: state.sequence++,
+    ifAbsent: perhapsKnown,
+  };
+}
+
+function newRecord(candidate: Candidate, finder: Finder, depth: number, now: Instant): UrlRecord {
+  const hop = { seed: '', link: 'L', redirect: 'R' }[candidate.source];
+  return {
+    url: candidate.url,
+    key: candidate.key,
+    host: candidate.host,
+    state: 'queued',
+    source: candidate.source,
+    via: finder.via,
+    hopPath: finder.hopPath + hop,
+    depth,
+    priority: priorityOf(candidate, depth),
+    discoveredAtMs: now.wallMs,
+    deliveries: 0,
+    workerCrashes: 0,
+    processDeaths: 0,
+    attempts: [],
+    etag: null,
+    lastModified: null,
+    digest: null,
+    robots: null,
+  };
+}
+
+/** Seeds first, then redirects (their page is owed already), then links, the nearer to a seed the sooner. */
+function priorityOf(candidate: Candidate, depth: number): PriorityClass {
+  if (candidate.source === 'seed') return 0;
+  if (candidate.source === 'redirect') return 1;
+  return Math.min(2 + Math.floor(depth / 4), 7) as PriorityClass;
+}
+
+function toRecorder(state: State, part: Part): Effect {
+  state.unacknowledged += 1;
+  return send(addresses.recorder, record([part]));
+}
+
+// -- what a commit brought --------------------------------------------------------------------------------------
+
+function tell(state: State, part: Part, known: ReadonlySet<UrlKey>): Effect[] {
+  if (part.kind === 'seed') {
+    const entered = new Set(part.admitted.filter(({ record }) => !known.has(record.key)).map(({ record }) => record.key));
+    const queued = part.seeds.filter(({ key }) => entered.has(key)).map(({ url }) => url);
+    const rest = part.seeds.filter(({ key }) => !entered.has(key)).map(({ url }) => url);
+    const { command, refused } = part;
+    return [{ do: 'announce', event: { event: 'seeded', command, queued, known: rest, refused } }];
+  }
+  const effects: Effect[] = [];
+  for (const { record, attempt, bytes } of part.visits) {
+    if (attempt.status !== null) state.visits += 1;
+    const { outcome, code, status, tier, durationMs } = attempt;
+    const { url, host } = record;
+    effects.push({ do: 'announce', event: { event: 'visit', url, host, outcome, code, status, tier, bytes, durationMs } });
+  }
+  return effects;
+}
+
+/** Only hosts with news: their ready queue was empty, or has a better class than before. */
+function hear(state: State, queue: CommitReceipt['queues'][number], now: Instant, effects: Effect[]): void {
+  const { host, news, wakeAtMs } = queue;
+  if (news === null) {
+    if (wakeAtMs !== null && !state.active.has(host) && !state.front.lineOf.has(host)) restUntil(state, host, wakeAtMs);
+  } else if (state.active.has(host)) {
+    effects.push(wake(state, host));
+  } else if ((state.front.lineOf.get(host) ?? Number.MAX_SAFE_INTEGER) > news) {
+    joinLine(state.front, host, news);
+  }
+}
+
+// -- which hosts are at work ------------------------------------------------------------------------------------
+
+/** After every change: hosts whose time has come join a line, free places are filled, the end is noticed. */
+function settleDown(state: State, now: Instant, effects: Effect[]): Turn<State> {
+  if (state.life.phase === 'ended') return [state, effects];
+  if (state.props.pagesMax !== null && state.visits >= state.props.pagesMax) return end(state, 'max-pages', effects);
+  wakeWhatIsDue(state, now);
+  while (state.active.size < state.props.activeMax) {
+    const priority = drawClass(nonEmptyLines(state.front), now.draw());
+    if (priority === null) break;
+    const host = takeFront(state.front, priority);
+    if (host === undefined) break;
+    effects.push(wake(state, host));
+  }
+  if (isOver(state, now)) {
+    const { ready, waiting, parked } = state.totals;
+    return end(state, ready + waiting + parked > 0 ? 'only-waiting' : 'done', effects);
+  }
+  const next = peekDue(state.dues);
+  if (next !== undefined && (state.wakeTimerAtMs === null || next.atMs < state.wakeTimerAtMs)) {
+    state.wakeTimerAtMs = next.atMs;
+    const atMonotonicMs = now.monotonicMs + Math.max(0, next.atMs - now.wallMs);
+    effects.push({ do: 'schedule', key: 'wake', atMonotonicMs, message: { type: 'wakeDue' } });
+  }
+  return [state, effects];
+}
+
+function wake(state: State, host: HostName): Effect {
+  const number = ++state.lastWake;
+  state.active.set(host, number);
+  state.wakeAt.delete(host);
+  state.journal.woken.push(host);
+  return send(addresses.host(host), { type: 'wake', wake: number });
+}
+
+function restUntil(state: State, host: HostName, wakeAtMs: number): void {
+  if (state.wakeAt.get(host) === wakeAtMs) return;
+  state.wakeAt.set(host, wakeAtMs);
+  pushDue(state.dues, { atMs: wakeAtMs, name: host });
+}
+
+/** A host whose time has come is as good as one that has waited in the first line. */
+function wakeWhatIsDue(state: State, now: Instant): void {
+  for (let next = peekDue(state.dues); next !== undefined; next = peekDue(state.dues)) {
+    const stands = state.wakeAt.get(next.name) === next.atMs;
+    if (stands && next.atMs > now.wallMs) return;
+    popDue(state.dues);
+    if (!stands) continue;
+    state.wakeAt.delete(next.name);
+    if (!state.active.has(next.name)) joinLine(state.front, next.name, 0);
+  }
+}
+
+// -- the start and the end --------------------------------------------------------------------------------------
+
+function list(state: State, listed: HostsListed, now: Instant): Turn<State> {
+  for (const { host, best, wakeAtMs } of listed.hosts) {
+    if (state.active.has(host)) continue;
+    if (best !== null) joinLine(state.front, host, best);
+    else if (wakeAtMs !== null) restUntil(state, host, wakeAtMs);
+  }
+  if (listed.complete) {
+    state.life = { phase: 'crawling' };
+    return settleDown(state, now, []);
+  }
+  const last = listed.hosts[listed.hosts.length - 1];
+  return settleDown(state, now, [{ do: 'listHosts', after: last?.host ?? null, limit: LISTED_AT_ONCE }]);
+}
+
+function listAgain(listed: HostsListed, now: Instant): Effect[] {
+  return [
+    log('warn', 'hosts_not_listed', { reason: listed.failure }),
+    { do: 'schedule', key: 'list', atMonotonicMs: now.monotonicMs + 1_000, message: { type: 'listDue' } },
+  ];
+}
+
+function isOver(state: State, now: Instant): boolean {
+  if (state.props.waitMs === null || state.life.phase !== 'crawling' || state.unacknowledged > 0) return false;
+  if (state.active.size > 0 || state.front.lineOf.size > 0) return false;
+  const next = peekDue(state.dues);
+  return next === undefined || next.atMs > now.wallMs + state.props.waitMs;
+}
+
+function end(state: State, reason: EndReason, effects: Effect[]): Turn<State> {
+  state.life = { phase: 'ended', reason };
+  const waiting = [...state.wakeAt].slice(0, WAITING_TOLD_MAX).map(([host, wakeAtMs]) => ({ host, wakeAtMs }));
+  effects.push({ do: 'announce', event: { event: 'ended', reason, waiting } });
+  return [state, effects];
+}

@@ -1,0 +1,149 @@
+/**
+ * What a host's actor knows: the types that its three files share (messages, steps, visits), and small verbs on them.
+ */
+import type { VettedAddress, Resolution } from '../domain/fetching.js';
+import type { HostName, Origin } from '../domain/host.js';
+import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
+import type { AddressRange } from '../policy/addresses.js';
+import type { BackQueue } from '../policy/back-queue.js';
+import { delayAfter } from '../policy/delay.js';
+import type { RetryTerms } from '../policy/history.js';
+import type { TransportJudgement } from '../policy/judgement.js';
+import { type OriginRobots, pages, type RobotsCopy, UNKNOWN } from '../policy/robots/freshness.js';
+import { compileRobots, type RobotsMatcher } from '../policy/robots/match.js';
+import type { Errand } from '../protocols/host.js';
+import type { HostSnapshot } from '../protocols/host-snapshot.js';
+import type { PermitNumber } from '../protocols/workbench.js';
+
+export interface Props {
+  readonly name: HostName;
+  readonly userAgent: string;
+  readonly productToken: string;
+  readonly delayMs: number;
+  readonly adaptiveFactor: number;
+  readonly addressExempt: readonly AddressRange[];
+  readonly requestMsMax: number;
+  readonly robotsMsMax: number;
+  readonly bodyBytesMax: number;
+  readonly decodedBytesMax: number;
+  readonly headerBytesMax: number;
+  readonly linksMax: number;
+  readonly archive: boolean;
+  readonly parserThreads: number;
+  readonly retry: RetryTerms;
+  /** Rows read at once. */
+  readonly window: number;
+  /** Visits of one activity: then another host's turn has come. */
+  readonly quota: number;
+  /** Visits of this host that are open at once: its requests come one by one, but reading and recording take time. */
+  readonly openMax: number;
+  /** After resting for so long its state goes back to the store. */
+  readonly idleMs: number;
+}
+
+export type State = Beginning | Live;
+
+/** Before anything of it is known in this incarnation. */
+export interface Beginning {
+  readonly phase: 'fencing' | 'loading';
+  readonly props: Props;
+  readonly epoch: number;
+  wake: number;
+  readonly errands: Errand[];
+}
+
+export interface Live {
+  readonly phase: 'live';
+  readonly props: Props;
+  readonly epoch: number;
+  /** The newest wake that was seen. */
+  wake: number;
+  activity: Activity;
+  snapshot: HostSnapshot;
+  readonly robots: Map<Origin, OriginRobots>;
+  readonly matchers: Map<Origin, { readonly copy: RobotsCopy; readonly matcher: RobotsMatcher }>;
+  readonly queue: BackQueue;
+  readonly names: Names;
+  readonly open: Map<PermitNumber, OpenVisit>;
+  /** Rows of each part that is on its way to the store. */
+  readonly parts: Map<number, readonly QueueEntry[]>;
+  nextTicket: number;
+  /** Origins whose robots.txt is being asked for: by a visit of ours, or by an errand of another host. */
+  readonly asking: Map<Origin, RobotsHunt>;
+  readonly errands: Errand[];
+}
+
+/** What the actor is waiting for before its next step. One at a time. */
+export type Activity =
+  | { readonly doing: 'nothing'; visits: number }
+  | { readonly doing: 'resolving'; visits: number }
+  | { readonly doing: 'reading'; visits: number }
+  | { readonly doing: 'asking'; visits: number }
+  | { readonly doing: 'resting'; visits: number };
+
+export interface Names {
+  known: { readonly resolution: Resolution; readonly untilMs: number } | null;
+}
+
+/** The way to a robots.txt: where it has led so far. */
+export interface RobotsHunt {
+  readonly origin: Origin;
+  readonly url: string;
+  readonly hops: number;
+  readonly by: 'nobody' | 'us' | 'errand';
+}
+
+export type Target =
+  | { readonly what: 'page'; readonly entry: QueueEntry; readonly robots: RobotsEvidence | null }
+  | { readonly what: 'robots'; readonly hunt: RobotsHunt }
+  | { readonly what: 'errand'; readonly errand: Errand };
+
+export type OpenVisit = Target & {
+  readonly sinceWallMs: number;
+  readonly address: VettedAddress;
+  readonly requestHeaders: readonly (readonly [string, string])[];
+} & (
+    | { readonly phase: 'fetching' }
+    | {
+        readonly phase: 'reading';
+        readonly transport: TransportJudgement;
+        readonly durationMs: number;
+        readonly bytes: number;
+        readonly validators: { readonly etag: string | null; readonly lastModified: string | null };
+      }
+  );
+
+export function robotsOf(state: Live, origin: Origin): OriginRobots {
+  return state.robots.get(origin) ?? UNKNOWN;
+}
+
+export function matcherOf(state: Live, origin: Origin, copy: RobotsCopy): RobotsMatcher {
+  const known = state.matchers.get(origin);
+  if (known !== undefined && known.copy.fetchedAtMs === copy.fetchedAtMs && known.copy.rules === copy.rules) {
+    return known.matcher;
+  }
+  const matcher = compileRobots(copy.rules, robotsUrlOf(origin));
+  state.matchers.set(origin, { copy, matcher });
+  return matcher;
+}
+
+export function robotsUrlOf(origin: Origin): string {
+  return `${origin}/robots.txt`;
+}
+
+/** The delay that holds for this host now (P2): one clock, so the slowest of its origins' rules. */
+export function delayMsOf(state: Live, nowWallMs: number): number {
+  let crawlDelaySeconds: number | null = null;
+  for (const robots of state.robots.values()) {
+    const answer = pages(robots, nowWallMs);
+    const asked = answer.may === 'ask' ? answer.copy.rules.crawlDelaySeconds : null;
+    if (asked !== null && asked > (crawlDelaySeconds ?? 0)) crawlDelaySeconds = asked;
+  }
+  const { delayMs: configuredMs, adaptiveFactor } = state.props;
+  return delayAfter({ configuredMs, crawlDelaySeconds, adaptiveFactor, lastDurationMs: state.snapshot.lastDurationMs });
+}
+
+/** `scheme://host[:port]` of a canonical URL: up to the first slash after the authority. */
+export function originOf(url: string): Origin {
+  return url.slice(0, url.indexOf('/', url.indexOf('://') + 3));
+}

@@ -1,0 +1,185 @@
+/**
+ * What a host does next. One question, asked after everything that happens to it; the answer is a step.
+ *
+ * The order is the algorithm:
+ * 1. rows that were parked for robots that can now be read go back to ready;
+ * 2. the window is walked in the order of visiting; rows that the last look stops are settled without a request, the
+ *    first that may go is the target (or the robots.txt that must be read before it);
+ * 3. the host must be willing: breaker, silence that it asked for;
+ * 4. its name must have an address; then the workbench is asked.
+ * What can't go on now rests, and says until when.
+ */
+import type { Resolution } from '../domain/fetching.js';
+import type { Origin } from '../domain/host.js';
+import type { PriorityClass, QueueEntry } from '../domain/record.js';
+import * as queues from '../policy/back-queue.js';
+import * as breakers from '../policy/breaker.js';
+import { lookAt } from '../policy/last-look.js';
+import { ROBOTS_REDIRECTS_MAX, pages } from '../policy/robots/freshness.js';
+import type { Instant } from '../protocols/actor.js';
+import { type Live, matcherOf, originOf, robotsOf, robotsUrlOf, type RobotsHunt, type Target } from './host-state.js';
+
+export type Step =
+  | { readonly step: 'unpark'; readonly entries: readonly QueueEntry[] }
+  | { readonly step: 'settle'; readonly stopped: readonly Stopped[] }
+  | { readonly step: 'resolve' }
+  | { readonly step: 'ask'; readonly target: Target; readonly priority: PriorityClass }
+  | { readonly step: 'read' }
+  | { readonly step: 'rest'; readonly left: PriorityClass | null; readonly wakeAtMs: number | null }
+  /** Something is under way that will bring the next step. */
+  | { readonly step: 'wait' };
+
+/** A row that the last look stopped, and why. */
+export type Stopped =
+  | { readonly why: 'blocked'; readonly entry: QueueEntry; readonly robots: Extract<ReturnType<typeof lookAt>, { look: 'blocked' }>['robots'] }
+  | { readonly why: 'parked'; readonly entry: QueueEntry }
+  | { readonly why: 'no_address'; readonly entry: QueueEntry; readonly resolution: Exclude<Resolution, { kind: 'addresses' }> };
+
+/** What the walk through the window found. */
+export interface Choice {
+  readonly stopped: readonly Stopped[];
+  readonly target: Target | null;
+}
+
+export function nextStep(state: Live, now: Instant): Step {
+  const readable = state.queue.parked.filter((entry) => pages(robotsOf(state, originOf(entry.record.url)), now.wallMs).may === 'ask');
+  if (readable.length > 0) return { step: 'unpark', entries: readable };
+
+  const { stopped, target } = choose(state, now);
+  if (stopped.length > 0) return { step: 'settle', stopped };
+  if (target === null) return withoutTarget(state, now);
+
+  const silentUntilMs = silence(state, now);
+  if (silentUntilMs !== null) return restIfStill(state, now, null, silentUntilMs);
+  const { openMax, quota } = state.props;
+  if (state.open.size >= openMax) return { step: 'wait' };
+  if (state.activity.visits >= quota) return restIfStill(state, now, queues.bestLeft(state.queue) ?? 7, null);
+  if (addressOf(state, now) === null) return { step: 'resolve' };
+  return { step: 'ask', target, priority: target.what === 'page' ? target.entry.record.priority : 0 };
+}
+
+/** Walks the window without changing anything. */
+export function choose(state: Live, now: Instant): Choice {
+  const stopped: Stopped[] = [];
+  const errand = state.errands[0];
+  const unreachable = unreachableName(state, now);
+  if (errand !== undefined && unreachable === null) return { stopped, target: { what: 'errand', errand } };
+  let target: Target | null = null;
+  for (const entry of inOrder(state, now)) {
+    if (unreachable !== null && unreachable.kind === 'refused') {
+      stopped.push({ why: 'no_address', entry, resolution: unreachable });
+      continue;
+    }
+    const found = look(state, entry, now);
+    if (found === null) continue;
+    if ('why' in found) {
+      stopped.push(found);
+      continue;
+    }
+    target = found;
+    break;
+  }
+  // A name that can't be resolved now costs one row its delivery, not all of them.
+  if (unreachable !== null && unreachable.kind === 'failed' && target?.what === 'page') {
+    stopped.push({ why: 'no_address', entry: target.entry, resolution: unreachable });
+    target = null;
+  }
+  return { stopped, target: target ?? huntForParked(state, now) };
+}
+
+/** Due retries, then ready rows. */
+function* inOrder(state: Live, now: Instant): Iterable<QueueEntry> {
+  for (const entry of state.queue.waiting) {
+    if (entry.at.queue !== 'waiting' || entry.at.dueAtMs > now.wallMs) break;
+    yield entry;
+  }
+  yield* state.queue.ready;
+}
+
+/** Null: nothing can be said of it until its robots.txt, which is being asked for, is there. */
+function look(state: Live, entry: QueueEntry, now: Instant): Target | Stopped | null {
+  const origin = originOf(entry.record.url);
+  const hunt = state.asking.get(origin);
+  if (hunt !== undefined) return hunt.by === 'nobody' ? { what: 'robots', hunt } : null;
+  const found = lookAt(entry.record.url, robotsOf(state, origin), (copy) => matcherOf(state, origin, copy), now.wallMs);
+  switch (found.look) {
+    case 'go':
+      return { what: 'page', entry, robots: found.robots };
+    case 'robots_first':
+      return { what: 'robots', hunt: newHunt(origin) };
+    case 'blocked':
+      return { why: 'blocked', entry, robots: found.robots };
+    case 'parked':
+      return { why: 'parked', entry };
+  }
+}
+
+/** Parked rows wait for a robots.txt: when its time has come it is asked for, though no other row needs it. */
+function huntForParked(state: Live, now: Instant): Target | null {
+  for (const entry of state.queue.parked) {
+    const origin = originOf(entry.record.url);
+    const hunt = state.asking.get(origin);
+    if (hunt !== undefined && hunt.by !== 'nobody') continue;
+    if (hunt !== undefined) return { what: 'robots', hunt };
+    if (pages(robotsOf(state, origin), now.wallMs).may === 'wait_for_robots') return { what: 'robots', hunt: newHunt(origin) };
+  }
+  return null;
+}
+
+function newHunt(origin: Origin): RobotsHunt {
+  return { origin, url: robotsUrlOf(origin), hops: 0, by: 'nobody' };
+}
+
+/** The hunt goes on at a redirect's target; null when it has led too far (RFC 9309 §2.3.1.2: five hops). */
+export function onward(hunt: RobotsHunt, url: string, by: RobotsHunt['by']): RobotsHunt | null {
+  return hunt.hops >= ROBOTS_REDIRECTS_MAX ? null : { origin: hunt.origin, url, hops: hunt.hops + 1, by };
+}
+
+function withoutTarget(state: Live, now: Instant): Step {
+  if (queues.mayHoldMore(state.queue)) return { step: 'read' };
+  return restIfStill(state, now, null, wakeAtMsOf(state, now));
+}
+
+/** Rest is only for a host of which nothing is under way. */
+function restIfStill(state: Live, _now: Instant, left: PriorityClass | null, wakeAtMs: number | null): Step {
+  if (state.open.size > 0 || state.parts.size > 0 || state.asking.size > 0) return { step: 'wait' };
+  return { step: 'rest', left, wakeAtMs };
+}
+
+/** When the host should be looked at again though nothing new comes. */
+export function wakeAtMsOf(state: Live, now: Instant): number | null {
+  const times: number[] = [];
+  const due = queues.nextDueMs(state.queue);
+  if (due !== null) times.push(due);
+  for (const entry of state.queue.parked) {
+    const answer = pages(robotsOf(state, originOf(entry.record.url)), now.wallMs);
+    times.push(typeof answer.may === 'string' ? now.wallMs : answer.may.parkedUntil);
+  }
+  const silent = silence(state, now);
+  if (times.length === 0) return state.queue.ready.length > 0 ? silent : null;
+  return Math.max(Math.min(...times), silent ?? 0);
+}
+
+/** Until when the host must not be asked; null when it may be. */
+export function silence(state: Live, now: Instant): number | null {
+  const { closedUntilMs, breaker } = state.snapshot;
+  const closed = closedUntilMs !== null && closedUntilMs > now.wallMs ? closedUntilMs : null;
+  const answer = breakers.ask(breaker, now.wallMs);
+  if (typeof answer.may === 'string') return closed;
+  // A probe is out: its outcome will bring the next step; an hour is the longest that one can take to be missed.
+  const quarantined = answer.may.until ?? now.wallMs + 3_600_000;
+  return Math.max(quarantined, closed ?? 0);
+}
+
+function unreachableName(state: Live, now: Instant): Exclude<Resolution, { kind: 'addresses' }> | null {
+  const known = state.names.known;
+  if (known === null || known.untilMs <= now.monotonicMs || known.resolution.kind === 'addresses') return null;
+  return known.resolution;
+}
+
+/** The address that the host's next request goes to; null when it has to be resolved first. */
+export function addressOf(state: Live, now: Instant): Extract<Resolution, { kind: 'addresses' }>['addresses'][number] | null {
+  const known = state.names.known;
+  if (known === null || known.untilMs <= now.monotonicMs) return null;
+  return known.resolution.kind === 'addresses' ? (known.resolution.addresses[0] ?? null) : null;
+}

@@ -1,0 +1,218 @@
+/**
+ * The recorder: the only writer of the store.
+ *
+ * Parts come from the frontier, in the order in which their sequences were given. They are grouped: a batch is
+ * written when enough has come or the oldest part has waited its time, one batch at a time. Once a second a batch is
+ * synced to the disk. After a failed write nothing is written until the store was closed and opened again; then the
+ * same batch is written once more, under the same number, so that one that was in doubt is never applied twice.
+ *
+ * Invariants: D1 and D2 rest on it; parts are acknowledged only from a commit; nothing that was not acknowledged is
+ * ever forgotten, whatever crashes. The state is a value that is never mutated, so that a message changes all or nothing.
+ */
+import type { HostName } from '../domain/host.js';
+import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
+import * as addresses from '../protocols/addresses.js';
+import type { CommitReceipt, Part } from '../protocols/commit.js';
+import { type Effect, log, send } from '../protocols/effects.js';
+import type { Message } from '../protocols/recorder.js';
+
+export interface Props {
+  /** The newest batch that the store holds. */
+  readonly batch: number;
+  readonly groupMs: number;
+  readonly groupPartsMax: number;
+  readonly syncEveryMs: number;
+}
+
+interface Fence {
+  readonly host: HostName;
+  readonly epoch: number;
+}
+
+/** What waits to be written: parts, and fences in their places between them. */
+type Wish = { readonly part: Part } | { readonly fence: Fence };
+
+interface Batch {
+  readonly number: number;
+  readonly wishes: readonly Wish[];
+  readonly parts: readonly Part[];
+  readonly sync: boolean;
+}
+
+type Writing =
+  | { readonly phase: 'idle' }
+  | { readonly phase: 'committing'; readonly batch: Batch }
+  | { readonly phase: 'reopening'; readonly batch: Batch; readonly attempts: number; readonly why: string };
+
+interface State {
+  readonly props: Props;
+  readonly waiting: readonly Wish[];
+  /** When the oldest of them has waited its time; null when none waits. */
+  readonly flushAtMs: number | null;
+  readonly writing: Writing;
+  /** The newest batch number that was used. */
+  readonly batch: number;
+  /** Something was committed since the last sync. */
+  readonly unsynced: boolean;
+  readonly syncIsDue: boolean;
+  readonly draining: boolean;
+}
+
+const REOPEN_AFTER_MS = 500;
+const REOPEN_AFTER_MS_MAX = 10_000;
+
+export const recorder: Behaviour<Props, State, Message> = {
+  start: (props, now) => [
+    {
+      props,
+      waiting: [],
+      flushAtMs: null,
+      writing: { phase: 'idle' },
+      batch: props.batch,
+      unsynced: false,
+      syncIsDue: false,
+      draining: false,
+    },
+    [syncLater(props, now)],
+  ],
+
+  // Wishes and the batch under way outlive an incarnation; only timers have to be set anew.
+  restart: (props, held, _crash, now) => {
+    const effects: Effect[] = [syncLater(props, now)];
+    if (held.writing.phase === 'reopening') effects.push(reopenLater(held.writing.attempts, now));
+    return write(held, now, effects, true);
+  },
+
+  on: {
+    record: (state, { parts }, now) => write(wait(state, parts.map((part) => ({ part })), now), now, [], false),
+
+    fence: (state, { host, epoch }, now) => write(wait(state, [{ fence: { host, epoch } }], now), now, [], false),
+
+    flushDue: (state, _message, now) => write(state, now, [], true),
+
+    syncDue: (state, _message, now) =>
+      write({ ...state, syncIsDue: state.unsynced }, now, [syncLater(state.props, now)], true),
+
+    committed: (state, { batch, receipt }, now) => {
+      if (state.writing.phase !== 'committing' || state.writing.batch.number !== batch) return [state, []];
+      const { writing } = state;
+      const synced = writing.batch.sync;
+      const next: State = {
+        ...state,
+        writing: { phase: 'idle' },
+        unsynced: !synced && (state.unsynced || writing.batch.parts.length > 0),
+        syncIsDue: state.syncIsDue && !synced,
+      };
+      return write(next, now, acknowledge(writing.batch, receipt), false);
+    },
+
+    commitFailed: (state, { batch, code, detail }, now) => {
+      if (state.writing.phase !== 'committing' || state.writing.batch.number !== batch) return [state, []];
+      const why = `${code}: ${detail}`;
+      return [
+        { ...state, writing: { phase: 'reopening', batch: state.writing.batch, attempts: 0, why } },
+        [
+          log('error', 'commit_failed', { batch, code, detail }),
+          send(addresses.workbench, { type: 'hold', why }),
+          reopenLater(0, now),
+        ],
+      ];
+    },
+
+    reopenDue: (state) => (state.writing.phase === 'reopening' ? [state, [{ do: 'reopen', outlives: true }]] : [state, []]),
+
+    reopenFailed: (state, { code, detail }, now) => {
+      if (state.writing.phase !== 'reopening') return [state, []];
+      const attempts = state.writing.attempts + 1;
+      return [
+        { ...state, writing: { ...state.writing, attempts } },
+        [log('error', 'reopen_failed', { code, detail, attempts }), reopenLater(attempts, now)],
+      ];
+    },
+
+    // The batch in doubt is written under its old number: a store that holds it already only answers.
+    reopened: (state, { batch }) => {
+      if (state.writing.phase !== 'reopening') return [state, []];
+      const { why, batch: doubtful } = state.writing;
+      return [
+        { ...state, writing: { phase: 'committing', batch: doubtful } },
+        [
+          log('info', 'store_reopened', { batch, doubtful: doubtful.number }),
+          commit(doubtful),
+          send(addresses.workbench, { type: 'release', why }),
+        ],
+      ];
+    },
+  },
+
+  drain: (state, now) => write({ ...state, draining: true }, now, [], true),
+};
+
+// -- writing ----------------------------------------------------------------------------------------------------
+
+function wait(state: State, wishes: readonly Wish[], now: Instant): State {
+  const flushAtMs = state.flushAtMs ?? now.monotonicMs + state.props.groupMs;
+  return { ...state, waiting: [...state.waiting, ...wishes], flushAtMs };
+}
+
+/** Begins the next batch if none is under way and it is time; otherwise sees to it that the time will come. */
+function write(state: State, now: Instant, effects: Effect[], atOnce: boolean): Turn<State> {
+  if (state.writing.phase !== 'idle') return [state, effects];
+  const { props, waiting, syncIsDue, draining } = state;
+  const wanted = waiting.length > 0 || syncIsDue;
+  if (!wanted) {
+    if (draining) effects.push({ do: 'finish' });
+    return [state, effects];
+  }
+  const flushIsDue = state.flushAtMs !== null && state.flushAtMs <= now.monotonicMs;
+  if (!atOnce && !syncIsDue && !draining && !flushIsDue && waiting.length < props.groupPartsMax) {
+    const atMonotonicMs = state.flushAtMs ?? now.monotonicMs;
+    effects.push({ do: 'schedule', key: 'flush', atMonotonicMs, message: { type: 'flushDue' } });
+    return [state, effects];
+  }
+  const parts = waiting.flatMap((wish) => ('part' in wish ? [wish.part] : []));
+  const batch: Batch = { number: state.batch + 1, wishes: waiting, parts, sync: syncIsDue || draining };
+  effects.push(commit(batch));
+  return [{ ...state, waiting: [], flushAtMs: null, batch: batch.number, writing: { phase: 'committing', batch } }, effects];
+}
+
+function commit(batch: Batch): Effect {
+  return { do: 'commit', outlives: true, batch: batch.number, parts: batch.parts, sync: batch.sync };
+}
+
+/** One message to the frontier, one to the workbench, one to each host, whatever the size of the batch. */
+function acknowledge(batch: Batch, receipt: CommitReceipt): Effect[] {
+  const effects: Effect[] = [];
+  const visits: number[] = [];
+  const ticketsOf = new Map<HostName, number[]>();
+  const fences: Fence[] = [];
+  for (const wish of batch.wishes) {
+    if ('fence' in wish) {
+      fences.push(wish.fence);
+    } else if (wish.part.kind === 'host') {
+      const { host, ticket, permit } = wish.part;
+      if (permit !== null) visits.push(permit);
+      const tickets = ticketsOf.get(host);
+      if (tickets === undefined) ticketsOf.set(host, [ticket]);
+      else tickets.push(ticket);
+    }
+  }
+  if (batch.parts.length > 0) {
+    effects.push(send(addresses.frontier, { type: 'recorded', parts: batch.parts, receipt }));
+  }
+  for (const [host, tickets] of ticketsOf) effects.push(send(addresses.host(host), { type: 'recorded', tickets }));
+  if (visits.length > 0) effects.push(send(addresses.workbench, { type: 'closed', visits }));
+  for (const { host, epoch } of fences) effects.push(send(addresses.host(host), { type: 'fenced', epoch }));
+  return effects;
+}
+
+// -- times ------------------------------------------------------------------------------------------------------
+
+function syncLater(props: Props, now: Instant): Effect {
+  return { do: 'schedule', key: 'sync', atMonotonicMs: now.monotonicMs + props.syncEveryMs, message: { type: 'syncDue' } };
+}
+
+function reopenLater(attempts: number, now: Instant): Effect {
+  const waitMs = Math.min(REOPEN_AFTER_MS * 2 ** attempts, REOPEN_AFTER_MS_MAX);
+  return { do: 'schedule', key: 'reopen', atMonotonicMs: now.monotonicMs + waitMs, message: { type: 'reopenDue' } };
+}

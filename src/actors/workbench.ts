@@ -1,0 +1,428 @@
+/**
+ * The workbench: the gates of all live hosts, and the hosts that have work ordered by when they may be asked.
+ *
+ * A host asks; its ask waits until the host's gate and the address's clock are open, then stands in the line of its
+ * class; when a fetch slot is free and nothing holds the permits, a class is drawn and the host that has been due
+ * longest gets the permit. From then on the gate is the interlock, whatever becomes of the host's actor.
+ *
+ * Invariants: P1 and P2 for hosts and for addresses; no permit without a free fetcher; visits open at once and their
+ * bytes are bounded; permits stop while anything holds them (store, recorder, pressure, drain).
+ */
+import type { VettedAddress } from '../domain/fetching.js';
+import type { HostName } from '../domain/host.js';
+import { createClassQueues, joinLine, leaveLine, nonEmptyLines, takeFront, type ClassQueues } from '../domain/class-queues.js';
+import { createDueHeap, peekDue, popDue, pushDue, type DueHeap } from '../domain/due-heap.js';
+import { drawClass } from '../policy/draw.js';
+import * as gates from '../policy/gate.js';
+import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
+import * as addresses from '../protocols/addresses.js';
+import { log, send, watch, type Effect } from '../protocols/effects.js';
+import type { Ask, Message, Permit, PermitNumber } from '../protocols/workbench.js';
+
+export interface Props {
+  readonly slots: number;
+  readonly openVisitsMax: number;
+  readonly openBytesMax: number;
+  /** Between the ends and starts of requests to one address; 0 switches the address clock off. */
+  readonly addressDelayMs: number;
+  /** The longest that a request may take once it has begun. */
+  readonly requestMsMax: number;
+  /** Requests of an earlier life may have ended just now: a host's first request waits for its delay. */
+  readonly resumed: boolean;
+}
+
+/** A permit is good for so long. */
+export const PERMIT_LIFE_MS = 5_000;
+
+/** A visit that is open for longer than its request may take and this was lost on its way through the engine. */
+export const VISIT_LOST_MS = 120_000;
+
+const SWEEP_MS = 5_000;
+
+interface OpenVisit {
+  readonly host: HostName;
+  readonly sinceMs: number;
+  /** Null once its request has ended. */
+  slot: number | null;
+  readonly addressClock: string | null;
+  bytes: number;
+}
+
+interface AddressClock {
+  inFlight: PermitNumber | null;
+  opensAtMs: number;
+  /** Hosts that are due but for the address. */
+  readonly waiting: Set<HostName>;
+}
+
+interface State {
+  readonly props: Props;
+  readonly startedAtMs: number;
+  readonly gates: Map<HostName, gates.Gate>;
+  readonly clocks: Map<string, AddressClock>;
+  readonly asks: Map<HostName, Ask>;
+  /** Hosts whose gate and address are open, by class. */
+  readonly due: ClassQueues;
+  /** Gates and address clocks by when they open: `host:` or `address:` and the name. */
+  readonly opening: DueHeap;
+  readonly free: number[];
+  readonly open: Map<PermitNumber, OpenVisit>;
+  openBytes: number;
+  lastPermit: PermitNumber;
+  readonly holds: Set<string>;
+  draining: boolean;
+  drained: boolean;
+  /** Permits of the message in hand: void if it crashes before they are sent. */
+  granting: PermitNumber[];
+  timerAtMs: number | null;
+}
+
+export const workbench: Behaviour<Props, State, Message> = {
+  start: (props, now) => {
+    const state: State = {
+      props,
+      startedAtMs: now.monotonicMs,
+      gates: new Map(),
+      clocks: new Map(),
+      asks: new Map(),
+      due: createClassQueues(),
+      opening: createDueHeap(),
+      free: Array.from({ length: props.slots }, (_, slot) => props.slots - 1 - slot),
+      open: new Map(),
+      openBytes: 0,
+      lastPermit: 0,
+      holds: new Set(),
+      draining: false,
+      drained: false,
+      granting: [],
+      timerAtMs: null,
+    };
+    return [state, [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)]];
+  },
+
+  // Gates, asks and open visits outlive an incarnation: they are what keeps the promise to the hosts of the web.
+  restart: (_props, held, _crash, now) => {
+    for (const permit of held.granting) revoke(held, permit);
+    held.timerAtMs = null;
+    return grantAll(held, now, [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)]);
+  },
+
+  on: {
+    settle: (state, { host, verdict, ask }, now) => {
+      state.granting = [];
+      if (verdict !== null) {
+        setGate(state, host, gates.judged(gateOf(state, host), verdict.permit, verdict.closedForMs));
+      }
+      if (ask !== null) {
+        state.asks.set(host, ask);
+        if (!state.gates.has(host)) setGate(state, host, gates.freshGate(firstOpening(state, ask, now)));
+        file(state, host, now);
+      }
+      return grantAll(state, now, []);
+    },
+
+    returned: (state, { permit, host }, now) => {
+      state.granting = [];
+      const visit = state.open.get(permit);
+      if (visit !== undefined) {
+        giveBackSlot(state, visit, permit, null);
+        state.open.delete(permit);
+        setGate(state, host, gates.giveBack(gateOf(state, host), permit));
+        file(state, host, now);
+      }
+      return grantAll(state, now, drainedIfSo(state));
+    },
+
+    ended: (state, { permit, host, bytes }, now) => {
+      state.granting = [];
+      const visit = state.open.get(permit);
+      const effects: Effect[] = [];
+      if (visit === undefined) {
+        // The visit was given up meanwhile; the request itself ends only now.
+        if (bytes > 0) effects.push({ do: 'release', bytes });
+      } else {
+        visit.bytes = bytes;
+        state.openBytes += bytes;
+        giveBackSlot(state, visit, permit, now);
+      }
+      setGate(state, host, gates.end(gateOf(state, host), permit, now.monotonicMs));
+      file(state, host, now);
+      return grantAll(state, now, effects);
+    },
+
+    closed: (state, { visits }, now) => {
+      state.granting = [];
+      let bytes = 0;
+      for (const permit of visits) bytes += close(state, permit);
+      const effects: Effect[] = bytes > 0 ? [{ do: 'release', bytes }] : [];
+      return grantAll(state, now, [...effects, ...drainedIfSo(state)]);
+    },
+
+    withdrawn: (state, { host }) => {
+      unfile(state, host);
+      return [state, []];
+    },
+
+    hostRestarted: (state, { host }, now) => {
+      state.granting = [];
+      unfile(state, host);
+      let bytes = 0;
+      for (const [permit, visit] of state.open) {
+        // A request that has not ended keeps its slot, its gate and its address until it does.
+        if (visit.host === host && visit.slot === null) bytes += close(state, permit);
+      }
+      const effects: Effect[] = bytes > 0 ? [{ do: 'release', bytes }] : [];
+      return grantAll(state, now, [...effects, ...drainedIfSo(state)]);
+    },
+
+    gateDue: (state, _message, now) => {
+      state.granting = [];
+      state.timerAtMs = null;
+      return grantAll(state, now, []);
+    },
+
+    sweepDue: (state, _message, now) => {
+      state.granting = [];
+      const effects = sweep(state, now);
+      return grantAll(state, now, [...effects, sweepLater(now), ...drainedIfSo(state)]);
+    },
+
+    hold: (state, { why }) => hold(state, why),
+    release: (state, { why }, now) => unhold(state, why, now),
+    pressed: (state, { who }) => hold(state, `${who} has more than it can take`),
+    relieved: (state, { who }, now) => unhold(state, `${who} has more than it can take`, now),
+    crashed: (state, { who }) => hold(state, `${who} is down`),
+    restarted: (state, { who }, now) => unhold(state, `${who} is down`, now),
+    stopped: (state, { who }) => hold(state, `${who} is down`),
+
+    drain: (state) => {
+      state.draining = true;
+      return [state, drainedIfSo(state)];
+    },
+  },
+};
+
+// -- granting ---------------------------------------------------------------------------------------------------
+
+/** Moves what has opened into the lines, grants what may be granted, and sets the one timer for what opens next. */
+function grantAll(state: State, now: Instant, effects: Effect[]): Turn<State> {
+  openWhatIsDue(state, now);
+  while (mayGrantAny(state)) {
+    const priority = drawClass(nonEmptyLines(state.due), now.draw());
+    if (priority === null) break;
+    const host = takeFront(state.due, priority);
+    if (host === undefined) break;
+    const permit = grantTo(state, host, now);
+    if (permit !== null) effects.push(send(addresses.host(host), { type: 'granted', permit }));
+  }
+  const next = peekDue(state.opening);
+  if (next !== undefined && (state.timerAtMs === null || next.atMs < state.timerAtMs)) {
+    state.timerAtMs = next.atMs;
+    effects.push({ do: 'schedule', key: 'gate', atMonotonicMs: next.atMs, message: { type: 'gateDue' } });
+  }
+  return [state, effects];
+}
+
+function mayGrantAny(state: State): boolean {
+  return (
+    !state.draining &&
+    state.holds.size === 0 &&
+    state.free.length > 0 &&
+    state.open.size < state.props.openVisitsMax &&
+    state.openBytes <= state.props.openBytesMax / 2 &&
+    state.due.lineOf.size > 0
+  );
+}
+
+/** Null when the host turned out not to be due: it was filed again where it belongs. */
+function grantTo(state: State, host: HostName, now: Instant): Permit | null {
+  const ask = state.asks.get(host);
+  const gate = gateOf(state, host);
+  if (ask === undefined) return null;
+  const clock = clockOf(state, ask.addressClock);
+  if (!gates.mayGrant(gate, now.monotonicMs) || !addressIsOpen(clock, now)) {
+    file(state, host, now);
+    return null;
+  }
+  const number = ++state.lastPermit;
+  const fetcher = state.free.pop() as number;
+  const deadlineMs = now.monotonicMs + PERMIT_LIFE_MS + state.props.requestMsMax;
+  state.gates.set(host, gates.grant(gate, number, deadlineMs));
+  if (clock !== null) clock.inFlight = number;
+  state.open.set(number, { host, sinceMs: now.monotonicMs, slot: fetcher, addressClock: ask.addressClock, bytes: 0 });
+  state.asks.delete(host);
+  state.granting.push(number);
+  const address: VettedAddress = ask.address;
+  return { number, host, address, fetcher, expiresAtMs: now.monotonicMs + PERMIT_LIFE_MS, deadlineMs };
+}
+
+/** A permit that was decided and never sent: as if it had not been. */
+function revoke(state: State, permit: PermitNumber): void {
+  const visit = state.open.get(permit);
+  if (visit === undefined) return;
+  giveBackSlot(state, visit, permit, null);
+  state.open.delete(permit);
+  state.gates.set(visit.host, gates.giveBack(gateOf(state, visit.host), permit));
+}
+
+// -- who is due -------------------------------------------------------------------------------------------------
+
+/** Puts an asking host where it belongs: in a line, behind its address, or on the heap until its gate opens. */
+function file(state: State, host: HostName, now: Instant): void {
+  const ask = state.asks.get(host);
+  const gate = gateOf(state, host);
+  if (ask === undefined || gate.phase !== 'open') return;
+  if (gate.opensAtMs > now.monotonicMs) {
+    leaveLine(state.due, host);
+    pushDue(state.opening, { atMs: gate.opensAtMs, name: `host:${host}` });
+    return;
+  }
+  const clock = clockOf(state, ask.addressClock);
+  if (clock !== null && !addressIsOpen(clock, now)) {
+    leaveLine(state.due, host);
+    clock.waiting.add(host);
+    return;
+  }
+  joinLine(state.due, host, ask.priority);
+}
+
+function unfile(state: State, host: HostName): void {
+  const ask = state.asks.get(host);
+  if (ask === undefined) return;
+  state.asks.delete(host);
+  leaveLine(state.due, host);
+  clockOf(state, ask.addressClock)?.waiting.delete(host);
+}
+
+function openWhatIsDue(state: State, now: Instant): void {
+  for (let next = peekDue(state.opening); next !== undefined; next = peekDue(state.opening)) {
+    if (next.atMs > now.monotonicMs) return;
+    popDue(state.opening);
+    const colon = next.name.indexOf(':');
+    const name = next.name.slice(colon + 1);
+    if (next.name.startsWith('host:')) file(state, name, now);
+    else fileAllBehind(state, name, now);
+  }
+}
+
+function fileAllBehind(state: State, address: string, now: Instant): void {
+  const clock = state.clocks.get(address);
+  if (clock === undefined || !addressIsOpen(clock, now)) return;
+  // One of them gets it; the others come back behind the clock when they reach the front of their line.
+  for (const host of clock.waiting) file(state, host, now);
+  clock.waiting.clear();
+}
+
+// -- gates and clocks -------------------------------------------------------------------------------------------
+
+function gateOf(state: State, host: HostName): gates.Gate {
+  return state.gates.get(host) ?? gates.freshGate(0);
+}
+
+function setGate(state: State, host: HostName, gate: gates.Gate): void {
+  state.gates.set(host, gate);
+  if (gate.phase === 'open' && state.asks.has(host)) {
+    leaveLine(state.due, host);
+    pushDue(state.opening, { atMs: gate.opensAtMs, name: `host:${host}` });
+  }
+}
+
+/** P9: what an earlier life asked of this host in its last moments is not known; its delay is waited for. */
+function firstOpening(state: State, ask: Ask, now: Instant): number {
+  return state.props.resumed ? Math.max(now.monotonicMs, state.startedAtMs + ask.delayMs) : now.monotonicMs;
+}
+
+function clockOf(state: State, name: string | null): AddressClock | null {
+  if (name === null || state.props.addressDelayMs === 0) return null;
+  let clock = state.clocks.get(name);
+  if (clock === undefined) {
+    const opensAtMs = state.props.resumed ? state.startedAtMs + state.props.addressDelayMs : 0;
+    clock = { inFlight: null, opensAtMs, waiting: new Set() };
+    state.clocks.set(name, clock);
+    if (opensAtMs > 0) pushDue(state.opening, { atMs: opensAtMs, name: `address:${name}` });
+  }
+  return clock;
+}
+
+function addressIsOpen(clock: AddressClock | null, now: Instant): boolean {
+  return clock === null || (clock.inFlight === null && clock.opensAtMs <= now.monotonicMs);
+}
+
+/** Frees the fetcher and the address. `endedAt` is null when nothing was sent. */
+function giveBackSlot(state: State, visit: OpenVisit, permit: PermitNumber, endedAt: Instant | null): void {
+  if (visit.slot === null) return;
+  state.free.push(visit.slot);
+  visit.slot = null;
+  const clock = clockOf(state, visit.addressClock);
+  if (clock === null || clock.inFlight !== permit) return;
+  clock.inFlight = null;
+  if (endedAt !== null) clock.opensAtMs = endedAt.monotonicMs + state.props.addressDelayMs;
+  pushDue(state.opening, { atMs: clock.opensAtMs, name: `address:${visit.addressClock}` });
+}
+
+/** The bytes that its body held. A request that is still under way keeps its place until it ends. */
+function close(state: State, permit: PermitNumber): number {
+  const visit = state.open.get(permit);
+  if (visit === undefined || visit.slot !== null) return 0;
+  state.open.delete(permit);
+  state.openBytes -= visit.bytes;
+  return visit.bytes;
+}
+
+// -- sweeping ---------------------------------------------------------------------------------------------------
+
+/** What no message will ever tell: requests without an end, visits that got lost, gates that nobody needs. */
+function sweep(state: State, now: Instant): Effect[] {
+  const effects: Effect[] = [];
+  let bytes = 0;
+  for (const [permit, visit] of state.open) {
+    const ageMs = now.monotonicMs - visit.sinceMs;
+    const endless = visit.slot !== null && ageMs > PERMIT_LIFE_MS + state.props.requestMsMax;
+    if (!endless && ageMs <= VISIT_LOST_MS) continue;
+    giveBackSlot(state, visit, permit, now);
+    bytes += close(state, permit);
+    effects.push(log('warn', endless ? 'request_without_end' : 'visit_lost', { host: visit.host, permit }));
+    effects.push(send(addresses.host(visit.host), { type: 'visitLost', permit }));
+  }
+  if (bytes > 0) effects.push({ do: 'release', bytes });
+  sweepGates(state, now);
+  return effects;
+}
+
+function sweepGates(state: State, now: Instant): void {
+  for (const [host, gate] of state.gates) {
+    const next = gates.overdue(gate, now.monotonicMs);
+    if (next !== null) setGate(state, host, next);
+    else if (gate.phase === 'open' && gate.opensAtMs <= now.monotonicMs && !state.asks.has(host)) state.gates.delete(host);
+  }
+  for (const [name, clock] of state.clocks) {
+    const idle = clock.inFlight === null && clock.opensAtMs <= now.monotonicMs && clock.waiting.size === 0;
+    if (idle) state.clocks.delete(name);
+  }
+}
+
+function sweepLater(now: Instant): Effect {
+  return { do: 'schedule', key: 'sweep', atMonotonicMs: now.monotonicMs + SWEEP_MS, message: { type: 'sweepDue' } };
+}
+
+// -- holding and draining ---------------------------------------------------------------------------------------
+
+function hold(state: State, why: string): Turn<State> {
+  if (state.holds.has(why)) return [state, []];
+  state.holds.add(why);
+  return [state, [log('warn', 'permits_held', { why }), { do: 'announce', event: { event: 'held', why } }]];
+}
+
+function unhold(state: State, why: string, now: Instant): Turn<State> {
+  state.granting = [];
+  if (!state.holds.delete(why)) return [state, []];
+  const effects: Effect[] = [log('info', 'permits_resumed', { why })];
+  if (state.holds.size === 0) effects.push({ do: 'announce', event: { event: 'resumed' } });
+  return grantAll(state, now, effects);
+}
+
+function drainedIfSo(state: State): Effect[] {
+  if (!state.draining || state.drained || state.open.size > 0) return [];
+  state.drained = true;
+  return [{ do: 'announce', event: { event: 'drained' } }];
+}

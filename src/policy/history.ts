@@ -1,0 +1,100 @@
+/**
+ * What a visit makes of a URL's record: the next record, where its row goes, and the dead letter if this was the end.
+ *
+ * Pure book-keeping over the judgements: deliveries are counted here and nowhere else (R1), and a URL leaves its
+ * queue only through what is returned here.
+ */
+import { type Attempt, type Code } from '../domain/outcome.js';
+import { ATTEMPTS_KEPT, type DeadLetter, type QueueEntry, type QueuePosition, type UrlRecord } from '../domain/record.js';
+import type { UrlState } from '../domain/record.js';
+import { afterFailure, isPoison } from './retry.js';
+
+export interface RetryTerms {
+  readonly schedule: readonly number[];
+  readonly deliveriesMax: number;
+}
+
+/** One row's settlement. `to` null: it leaves the queue. */
+export interface Settlement {
+  readonly from: QueuePosition;
+  readonly to: QueuePosition | null;
+  readonly record: UrlRecord;
+  readonly attempt: Attempt;
+  readonly dead: DeadLetter | null;
+}
+
+/** The visit is over; the URL is not in the queue any more. `changes` is what was learned of it. */
+export function completed(
+  entry: QueueEntry,
+  attempt: Attempt,
+  state: UrlState,
+  changes: Partial<Pick<UrlRecord, 'etag' | 'lastModified' | 'digest' | 'robots'>>,
+): Settlement {
+  const record: UrlRecord = {
+    ...noted(entry.record, attempt),
+    ...changes,
+    state,
+    deliveries: 0,
+    workerCrashes: 0,
+    processDeaths: 0,
+  };
+  return { from: entry.at, to: null, record, attempt, dead: null };
+}
+
+/** It can't be asked for until something else changes. */
+export function parked(entry: QueueEntry, attempt: Attempt): Settlement {
+  const record: UrlRecord = { ...noted(entry.record, attempt), state: 'parked' };
+  return { from: entry.at, to: { queue: 'parked', sequence: entry.at.sequence }, record, attempt, dead: null };
+}
+
+/** What it was parked for has come. No attempt: nothing was tried. */
+export function unparked(entry: QueueEntry): { readonly from: QueuePosition; readonly to: QueuePosition; readonly record: UrlRecord } {
+  const { priority } = entry.record;
+  return {
+    from: entry.at,
+    to: { queue: 'ready', priority, sequence: entry.at.sequence },
+    record: { ...entry.record, state: 'queued' },
+  };
+}
+
+/** Nothing was lost but time: the row stays where it is and no delivery is used. */
+export function postponed(entry: QueueEntry, attempt: Attempt): Settlement {
+  return { from: entry.at, to: entry.at, record: noted(entry.record, attempt), attempt, dead: null };
+}
+
+/** A delivery was used: it waits for the next, or it was the last. */
+export function failed(entry: QueueEntry, attempt: Attempt, terms: RetryTerms, nowWallMs: number, draw: number): Settlement {
+  const deliveries = entry.record.deliveries + 1;
+  const workerCrashes = entry.record.workerCrashes + (attempt.code === 'worker_crashed' ? 1 : 0);
+  const record: UrlRecord = { ...noted(entry.record, attempt), deliveries, workerCrashes, state: 'waiting' };
+  const next = isPoison(record) ? ({ next: 'dead' } as const) : afterFailure({ deliveries, ...terms, draw });
+  if (next.next === 'dead') return died(entry, record, attempt);
+  const to: QueuePosition = { queue: 'waiting', dueAtMs: Math.ceil(nowWallMs + next.dueInMs), sequence: entry.at.sequence };
+  return { from: entry.at, to, record, attempt, dead: null };
+}
+
+function died(entry: QueueEntry, record: UrlRecord, attempt: Attempt): Settlement {
+  const { url, key, host, deliveries, attempts } = record;
+  const first = attempts[0] ?? attempt;
+  const dead: DeadLetter = {
+    url,
+    key,
+    host,
+    cause: causeOf(record, attempt.code),
+    code: attempt.code,
+    deliveries,
+    firstAtMs: first.atMs,
+    lastAtMs: attempt.atMs,
+    attempts,
+  };
+  return { from: entry.at, to: null, record: { ...record, state: 'dead' }, attempt, dead };
+}
+
+function causeOf(record: UrlRecord, code: Code): string {
+  if (record.workerCrashes > 1) return `crashed its worker ${record.workerCrashes} times`;
+  return `${record.deliveries} deliveries, the last one: ${code}`;
+}
+
+function noted(record: UrlRecord, attempt: Attempt): UrlRecord {
+  return { ...record, attempts: [...record.attempts, attempt].slice(-ATTEMPTS_KEPT) };
+}

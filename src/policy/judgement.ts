@@ -1,0 +1,237 @@
+/**
+ * The table of judgement: what an answer, or its absence, means for the URL, its host and what happens next.
+ *
+ * It is asked twice a visit. The transport judgement needs only the status, the headers or the failure, and is what
+ * the host's gate and breaker learn, at once. The content judgement comes when the body has been read, and is what the
+ * record learns. Both are the table below and nothing else; the functions only find the row.
+ *
+ * - R1: a row costs a delivery exactly if it says so. What waits for the host or for us costs none.
+ * - R2: nothing but 403 and a challenge in a 2xx ever leads to another tier; with the plain tier alone, none does.
+ * - L2: an outage, a throttle, a refusal by robots or by a bound moves no URL towards its tombstone.
+ * - B3: 429, 503 and Retry-After tell the throttle, not the breaker.
+ */
+import type { Code, OutcomeKind } from '../domain/outcome.js';
+import type { UrlState } from '../domain/record.js';
+import type { FetchFailure, FetchResult, Header, Resolution } from '../domain/fetching.js';
+import type { ParseResult } from '../domain/parsing.js';
+import { retryAfterMsOf } from './throttle.js';
+
+export type Next =
+  /** The body goes to a parser; the content judgement decides. */
+  | 'parse'
+  /** R1: another delivery, later. */
+  | 'retry'
+  /** Another delivery, without validators; a second such answer in a row is final. */
+  | 'retry_plain'
+  /** R3: once more on a fresh connection, as soon as the host's gate allows. */
+  | 'retry_fresh'
+  /** Stays queued until the host may be asked again. */
+  | 'host_waits'
+  /** Parked until robots.txt can be read. */
+  | 'parked'
+  /** The visit is over; its record is committed as it stands. */
+  | 'settled';
+
+/** A row of the table. */
+interface Row {
+  readonly outcome: OutcomeKind;
+  readonly next: Next;
+  /** Deliveries it uses (R1). */
+  readonly delivery: 0 | 1;
+  /** What the host's breaker is told. A probe that ends in `none` has told nothing: it is lost. */
+  readonly breaker: 'success' | 'failure' | 'none';
+  /** Whether the host is to be asked more slowly from now on. */
+  readonly pace: 'same' | 'slower';
+  /** The state it moves the URL to; null leaves its lifecycle as it is. */
+  readonly urlState: UrlState | null;
+}
+
+// biome-ignore format: a table is read by its columns
+const ROWS = {
+  content:          row('fetched',           'parse',       0, 'success', 'same',   'active'),
+  unchanged:        row('unchanged',         'settled',     0, 'success', 'same',   'active'),
+  unasked_304:      row('failed',            'retry_plain', 1, 'success', 'same',   null),
+  redirect:         row('redirected',        'parse',       0, 'success', 'same',   'redirected'),
+  not_found:        row('missing',           'settled',     0, 'success', 'same',   'soft_missing'),
+  forbidden:        row('refused',           'settled',     0, 'success', 'slower', 'refused'),
+  client_error:     row('refused',           'settled',     0, 'success', 'same',   'refused'),
+  gone:             row('gone',              'settled',     0, 'success', 'same',   'gone_candidate'),
+  throttled:        row('throttled',         'host_waits',  0, 'none',    'slower', null),
+  server_error:     row('failed',            'retry',       1, 'failure', 'same',   null),
+  odd_status:       row('refused',           'settled',     0, 'success', 'same',   null),
+  no_answer:        row('failed',            'retry',       1, 'failure', 'same',   null),
+  broken_body:      row('failed',            'retry',       1, 'success', 'same',   null),
+  stale_connection: row('failed',            'retry_fresh', 0, 'none',    'same',   null),
+  beyond_bound:     row('refused',           'settled',     0, 'success', 'same',   null),
+  too_slow:         row('refused',           'settled',     0, 'failure', 'same',   null),
+  unreachable_by_us:row('refused',           'settled',     0, 'none',    'same',   null),
+  crash:            row('failed',            'retry',       1, 'none',    'same',   null),
+  interrupted:      row('failed',            'host_waits',  0, 'none',    'same',   null),
+  robots_disallow:  row('blocked_by_robots', 'settled',     0, 'none',    'same',   'blocked_by_robots'),
+  robots_unknown:   row('parked',            'parked',      0, 'none',    'same',   'parked'),
+} as const;
+
+type RowName = keyof typeof ROWS;
+
+// biome-ignore format: a table is read by its columns
+const ROW_OF_CODE = {
+  connect_failed:     'no_answer',
+  connection_reset:   'no_answer',
+  timeout:            'no_answer',
+  tls_failed:         'no_answer',
+  protocol_error:     'no_answer',
+  dns_not_found:      'no_answer',
+  dns_failed:         'no_answer',
+  truncated:          'broken_body',
+  undecodable:        'broken_body',
+  too_slow:           'too_slow',
+  too_large:          'beyond_bound',
+  header_overflow:    'beyond_bound',
+  bomb:               'beyond_bound',
+  unsupported_scheme: 'unreachable_by_us',
+  guard_refused:      'unreachable_by_us',
+  worker_crashed:     'crash',
+  interrupted:        'interrupted',
+} as const satisfies Partial<Record<Code, RowName>>;
+
+/** The name could not be turned into an address that may be asked. */
+export interface ResolutionFailure {
+  readonly kind: 'dns';
+  readonly code: Extract<Resolution, { kind: 'failed' }>['code'] | 'guard_refused';
+  readonly detail: string;
+}
+
+export interface VisitContext {
+  /** The request carried If-None-Match or If-Modified-Since. */
+  readonly hadValidators: boolean;
+  /** Wall clock: Retry-After may be a date. */
+  readonly nowWallMs: number;
+}
+
+interface Judged extends Row {
+  readonly code: Code;
+  /** HTTP status; null when none came. */
+  readonly status: number | null;
+}
+
+export interface TransportJudgement extends Judged {
+  /** Set if the host asked to be left alone; `retryAfterMs` is null where it named no time. */
+  readonly throttle: { readonly retryAfterMs: number | null } | null;
+}
+
+/** What the host learns, from the answer's head or the want of it. */
+export function judgeTransport(result: FetchResult | ResolutionFailure, context: VisitContext): TransportJudgement {
+  switch (result.kind) {
+    case 'dns':
+      return judged(ROW_OF_CODE[result.code], result.code, null);
+    case 'failure':
+      return judgeFailure(result);
+    case 'response':
+      return judgeStatus(result.status, result.headers, context);
+  }
+}
+
+/** What the record learns, once the body was read. `transport` is the same visit's, and says `parse`. */
+export interface ContentJudgement extends Omit<Judged, 'next'> {
+  readonly next: 'commit' | 'retry' | 'host_waits';
+}
+
+type Committed = Omit<Row, 'next'> & { readonly next: ContentJudgement['next'] };
+
+export function judgeContent(transport: TransportJudgement, parsed: ParseResult): ContentJudgement {
+  const { status } = transport;
+  if (parsed.kind === 'unparsed') {
+    const name = ROW_OF_CODE[parsed.code];
+    return { ...ROWS[name], next: finalNext(ROWS[name].next), code: parsed.code, status };
+  }
+  if (parsed.redirect !== null) return committed(ROWS.redirect, 'redirect', status);
+  if (transport.outcome === 'redirected') return committed(ROWS.beyond_bound, 'redirect_without_target', status);
+  return committed(transport, transport.code, status);
+}
+
+/** Why a URL wasn't asked for at all: the rules in force say no, or can't be known (P4, P5). */
+export function judgeRobots(verdict: 'disallowed' | 'unreadable'): TransportJudgement {
+  return verdict === 'disallowed'
+    ? judged('robots_disallow', 'robots_disallowed', null)
+    : judged('robots_unknown', 'robots_unreadable', null);
+}
+
+/**
+ * The state of a URL after a judgement that ends its visit. A judgement that leaves the lifecycle alone leaves a known
+ * page as it was; a URL of which nothing is known yet, and that won't be asked again soon, is refused.
+ */
+export function stateAfter(before: UrlState, judgement: { readonly urlState: UrlState | null }): UrlState {
+  if (judgement.urlState !== null) return judgement.urlState;
+  return before === 'queued' || before === 'waiting' || before === 'parked' ? 'refused' : before;
+}
+
+function judgeFailure(failure: FetchFailure): TransportJudgement {
+  const { code, status, reusedConnection } = failure;
+  if (code === 'interrupted' || code === 'worker_crashed') return judged(ROW_OF_CODE[code], code, status);
+  /** A refusal whose body broke is still the refusal: the host has said what it had to say. */
+  if (status === 429 || (status !== null && status >= 500 && status <= 599)) return judgeStatus(status, [], NO_CONTEXT);
+  if (reusedConnection && code === 'connection_reset') return judged('stale_connection', code, status);
+  return judged(ROW_OF_CODE[code], code, status);
+}
+
+const NO_CONTEXT: VisitContext = { hadValidators: false, nowWallMs: 0 };
+
+function judgeStatus(status: number, headers: readonly Header[], context: VisitContext): TransportJudgement {
+  if (status === 429 || (status >= 500 && status <= 599)) return judgeRefusalForNow(status, headers, context);
+  if (status >= 200 && status <= 299 && status !== 206) return judged('content', 'ok', status);
+  switch (status) {
+    case 301:
+    case 302:
+    case 303:
+    case 307:
+    case 308:
+      return judged('redirect', 'redirect', status);
+    case 304:
+      return context.hadValidators
+        ? judged('unchanged', 'not_modified', status)
+        : judged('unasked_304', 'unmodified_without_validators', status);
+    case 403:
+      return judged('forbidden', 'http_forbidden', status);
+    case 404:
+      return judged('not_found', 'http_not_found', status);
+    case 410:
+      return judged('gone', 'http_gone', status);
+  }
+  if (status >= 400 && status <= 499) return judged('client_error', 'http_client_error', status);
+  return judged('odd_status', 'http_unexpected_status', status);
+}
+
+/** 429 and 5xx: a throttle if the status says so or the server named a time, else a fault. */
+function judgeRefusalForNow(status: number, headers: readonly Header[], context: VisitContext): TransportJudgement {
+  const retryAfter = headerOf(headers, 'retry-after');
+  const retryAfterMs = retryAfterMsOf(retryAfter, headerOf(headers, 'date'), context.nowWallMs);
+  if (status !== 429 && status !== 503 && retryAfterMs === null) return judged('server_error', 'http_server_error', status);
+  return { ...judged('throttled', 'http_throttled', status), throttle: { retryAfterMs } };
+}
+
+function headerOf(headers: readonly Header[], name: string): string | null {
+  return headers.find(([spelled]) => spelled.toLowerCase() === name)?.[1] ?? null;
+}
+
+function judged(name: RowName, code: Code, status: number | null): TransportJudgement {
+  return { ...ROWS[name], code, status, throttle: null };
+}
+
+function committed({ outcome, delivery, breaker, pace, urlState }: Row, code: Code, status: number | null): ContentJudgement {
+  return { outcome, next: 'commit', delivery, breaker, pace, urlState, code, status };
+}
+
+function finalNext(next: Next): ContentJudgement['next'] {
+  return next === 'retry' || next === 'host_waits' ? next : 'commit';
+}
+
+function row(
+  outcome: OutcomeKind,
+  next: Next,
+  delivery: 0 | 1,
+  breaker: Row['breaker'],
+  pace: Row['pace'],
+  urlState: UrlState | null,
+): Row {
+  return { outcome, next, delivery, breaker, pace, urlState };
+}

@@ -1,1 +1,0 @@
-export * from '../domain/fetching.js';

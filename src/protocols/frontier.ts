@@ -1,0 +1,70 @@
+/** What may be said to the frontier, the priority actor: admission, front queues, fan-out to hosts. */
+import type { HostName } from '../domain/host.js';
+import type { Code } from '../domain/outcome.js';
+import type { PriorityClass } from '../domain/record.js';
+import type { Candidate } from '../domain/url.js';
+import type { CommitReceipt, HostPart, Part } from './commit.js';
+import type { HostsListed } from './effects.js';
+
+export type Message =
+  | Seed
+  | Visited
+  | FenceFor
+  | Rested
+  | Recorded
+  | HostsListed
+  | { readonly type: 'wakeDue' }
+  | { readonly type: 'listDue' };
+
+/** All seeds of one command. Answered by the event `seeded`, after their commit. */
+export interface Seed {
+  readonly type: 'seed';
+  readonly command: number;
+  readonly candidates: readonly Candidate[];
+  readonly refused: readonly { readonly url: string; readonly code: Code }[];
+}
+
+/** A host's wish to be recorded, with the links and redirect targets that came with it. */
+export interface Visited {
+  readonly type: 'visited';
+  readonly part: HostPart;
+  /** What the candidates were found on; null when there are none. */
+  readonly found: Found | null;
+}
+
+export interface Found {
+  readonly via: string;
+  readonly hopPath: string;
+  readonly depth: number;
+  readonly seedRedirect: boolean;
+  readonly candidates: readonly Candidate[];
+}
+
+/** Passed on to the recorder in its place in the order: for a host that starts again after a crash. */
+export interface FenceFor {
+  readonly type: 'fenceFor';
+  readonly host: HostName;
+  readonly epoch: number;
+}
+
+/** The host has nothing that it can do now. It may be woken, or wakes by its own time. */
+export interface Rested {
+  readonly type: 'rested';
+  readonly host: HostName;
+  /** The newest wake that it has seen: a rest that crossed a later wake is void. */
+  readonly wake: number;
+  /** Best class of the ready rows that it leaves behind (its quota is used up, or it has to wait long). */
+  readonly left: PriorityClass | null;
+  readonly wakeAtMs: number | null;
+}
+
+/** From the recorder, once a batch. */
+export interface Recorded {
+  readonly type: 'recorded';
+  readonly parts: readonly Part[];
+  readonly receipt: CommitReceipt;
+}
+
+export function visited(part: HostPart, found: Found | null): Visited {
+  return { type: 'visited', part, found };
+}

@@ -1,0 +1,81 @@
+/** What may be said to a host actor: the owner of one host's back queue, delay policy and breaker. */
+import type { FetchResult } from '../domain/fetching.js';
+import type { HostName, Origin } from '../domain/host.js';
+import type { Code } from '../domain/outcome.js';
+import type { ParseResult } from '../domain/parsing.js';
+import type { Candidate } from '../domain/url.js';
+import type { HostLoaded, QueueRead, Resolved } from './effects.js';
+import type { Permit, PermitNumber } from './workbench.js';
+
+export type Message =
+  | Wake
+  | Fenced
+  | HostLoaded
+  | QueueRead
+  | Resolved
+  | Granted
+  | Fetched
+  | Parsed
+  | Recorded
+  | Errand
+  | ErrandDone
+  | { readonly type: 'errandDue'; readonly origin: Origin }
+  | { readonly type: 'visitLost'; readonly permit: PermitNumber }
+  | { readonly type: 'idleDue' };
+
+/** There is work: new rows, or the time has come. */
+export interface Wake {
+  readonly type: 'wake';
+  readonly wake: number;
+}
+
+/** Everything that an earlier incarnation wished to be recorded is in the store. */
+export interface Fenced {
+  readonly type: 'fenced';
+  readonly epoch: number;
+}
+
+export interface Granted {
+  readonly type: 'granted';
+  readonly permit: Permit;
+}
+
+/** From the fetcher. */
+export interface Fetched {
+  readonly type: 'fetched';
+  readonly permit: PermitNumber;
+  readonly result: FetchResult;
+}
+
+/** From the parser. */
+export interface Parsed {
+  readonly type: 'parsed';
+  readonly permit: PermitNumber;
+  readonly result: ParseResult;
+}
+
+/** Fetch a file for another host: a hop of its robots.txt redirect. On this host's own permit, exempt from its robots (P6). */
+export interface Errand {
+  readonly type: 'errand';
+  readonly for: HostName;
+  /** Whose rules are being looked for. */
+  readonly origin: Origin;
+  readonly url: string;
+}
+
+export interface ErrandDone {
+  readonly type: 'errandDone';
+  readonly origin: Origin;
+  readonly found: RobotsFound;
+}
+
+/** What one request for a robots.txt, or for a hop on the way to it, led to. */
+export type RobotsFound =
+  | { readonly kind: 'answer'; readonly status: number; readonly bytes: Uint8Array | null; readonly cut: boolean; readonly redirect: Candidate | null; readonly retryAfterMs: number | null }
+  | { readonly kind: 'failure'; readonly code: Code };
+
+/** These wishes of this host are in the store. */
+export interface Recorded {
+  readonly type: 'recorded';
+  readonly tickets: readonly number[];
+}

@@ -1,0 +1,90 @@
+/** What may be said to the workbench: gates and permits. It alone says who may be asked now. */
+import type { VettedAddress } from '../domain/fetching.js';
+import type { HostName } from '../domain/host.js';
+import type { PriorityClass } from '../domain/record.js';
+import type { Notice, Pressure } from './effects.js';
+
+/** Names a request from its permit to its end. Grows, never comes twice in the life of a process. */
+export type PermitNumber = number;
+
+/** The right to start one request to one host at one vetted address. */
+export interface Permit {
+  readonly number: PermitNumber;
+  readonly host: HostName;
+  readonly address: VettedAddress;
+  readonly fetcher: number;
+  /** Fetchers refuse it from then on. */
+  readonly expiresAtMs: number;
+  /** When the request must be over; without a word by then the workbench counts it as ended. */
+  readonly deadlineMs: number;
+}
+
+/** How a host wants to be asked next. */
+export interface Ask {
+  readonly host: HostName;
+  readonly address: VettedAddress;
+  /** Under which the address has its clock; null where it is exempt. */
+  readonly addressClock: string | null;
+  readonly priority: PriorityClass;
+  /** The least delay that holds for this host, for a gate that has no history (after an unclean start). */
+  readonly delayMs: number;
+}
+
+/** What a finished request means for the gate. It only ever raises the time at which the gate opens. */
+export interface Verdict {
+  readonly permit: PermitNumber;
+  /** After the end of the request. */
+  readonly closedForMs: number;
+}
+
+export type Message =
+  | Settle
+  | Returned
+  | Ended
+  | Closed
+  | Withdrawn
+  | { readonly type: 'hostRestarted'; readonly host: HostName }
+  | { readonly type: 'gateDue' }
+  | { readonly type: 'sweepDue' }
+  | { readonly type: 'hold'; readonly why: string }
+  | { readonly type: 'release'; readonly why: string }
+  | { readonly type: 'drain' }
+  | Notice
+  | Pressure;
+
+/** The verdict on the last request and the wish for the next, in one. Answered by `Host.granted`, in its time. */
+export interface Settle {
+  readonly type: 'settle';
+  readonly host: HostName;
+  readonly verdict: Verdict | null;
+  readonly ask: Ask | null;
+}
+
+/** A permit that the host had no use for. The gate opens again at once. */
+export interface Returned {
+  readonly type: 'returned';
+  readonly permit: PermitNumber;
+  readonly host: HostName;
+}
+
+/** From the fetcher: the socket is idle or destroyed. */
+export interface Ended {
+  readonly type: 'ended';
+  readonly permit: PermitNumber;
+  readonly host: HostName;
+  readonly slot: number;
+  /** Bytes of body that are now in the engine's hands. */
+  readonly bytes: number;
+}
+
+/** Visits that are in the store, or given up: no longer open. */
+export interface Closed {
+  readonly type: 'closed';
+  readonly visits: readonly PermitNumber[];
+}
+
+/** The host asks no more. */
+export interface Withdrawn {
+  readonly type: 'withdrawn';
+  readonly host: HostName;
+}
