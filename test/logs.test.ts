@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLog, withoutCredentials } from '../src/logs.js';
 
 let folder = '';
-beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'orbweaver-logs-'))));
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'orbweaver-logs-'));
+});
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const linesOf = (path: string) =>
