@@ -9,7 +9,7 @@ import type { FetchRequest, FetchResult, Resolution } from '../domain/fetching.j
 import type { HostName } from '../domain/host.js';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
 import type { PriorityClass, QueueEntry, QueueSummary } from '../domain/record.js';
-import type { Ref, Tagged } from './actor.js';
+import type { Ref, Tagged } from './address.js';
 import type { CommitReceipt, Part } from './commit.js';
 import type { CrawlEvent } from './events.js';
 import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
