@@ -100,9 +100,20 @@ function openSite(options: PracticeServerOptions, port: number, witness: Witness
   const answers = answersOf(web, pageText(web, authority), authority);
   const attempts = new Map<string, number>();
   const connections = new WeakMap<Socket, number>();
-  const tally = { requests: 0, open: 0, connections: 0, byStatus: {} as Record<string, number>, faults: {} as Record<string, number> };
+  const tally = {
+    requests: 0,
+    open: 0,
+    connections: 0,
+    byStatus: {} as Record<string, number>,
+    faults: {} as Record<string, number>,
+  };
 
-  const truth = (agent = web.settings.productToken): Truth => truthOf(web, authority, agent);
+  const truths = new Map<string, Truth>();
+  const truth = (agent = web.settings.productToken): Truth => {
+    const known = truths.get(agent) ?? truthOf(web, authority, agent);
+    truths.set(agent, known);
+    return known;
+  };
   const stats = (): PracticeStats => ({ ...tally, kills: killer.fired(), killsMissed: killer.missed() });
   const control = openControl({ truth, stats, witness, killer, allowKills: options.allowKills ?? false });
 
@@ -115,7 +126,8 @@ function openSite(options: PracticeServerOptions, port: number, witness: Witness
 
   const answerTo = (hostHeader: string, path: string): Answer => {
     const host = web.hostNamed(hostHeader.replace(/\.?(:\d*)?$/, '').toLowerCase());
-    if (host === undefined) return { status: 404, headers: [], body: Buffer.from('No such host.\n'), manner: { kind: 'at-once' } };
+    if (host === undefined)
+      return { status: 404, headers: [], body: Buffer.from('No such host.\n'), manner: { kind: 'at-once' } };
     const failures = answers.failuresOf(host, path);
     if (failures.length === 0) return answers.answerTo(host, path, 0);
     const url = `${host.name}${path}`;
@@ -198,7 +210,8 @@ function openControl(parts: ControlParts): (request: IncomingMessage, response: 
       case 'POST /__arm': {
         if (!parts.allowKills) return [403, { error: 'this server was not started with kills allowed' }];
         const shot = toShot(query);
-        if (shot === undefined) return [400, { error: `needs pid or pidFile, requests from 1, moment ${MOMENTS.join(' | ')}` }];
+        if (shot === undefined)
+          return [400, { error: `needs pid or pidFile, requests from 1, moment ${MOMENTS.join(' | ')}` }];
         killer.arm(shot);
         return [200, { armed: shot }];
       }

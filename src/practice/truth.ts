@@ -39,7 +39,9 @@ export interface Truth {
   }[];
 }
 
-type Lists = { -readonly [K in 'reachable' | 'pages' | 'missing' | 'gone' | 'redirects' | 'failing' | 'endless']: Truth[K][number][] };
+type Lists = {
+  -readonly [K in 'reachable' | 'pages' | 'missing' | 'gone' | 'redirects' | 'failing' | 'endless']: Truth[K][number][];
+};
 
 /** `authority` gives the `host[:port]` of URLs; `agent` is the crawler's product token. */
 export function truthOf(web: PracticeWeb, authority: (host: PracticeHost) => string, agent: string): Truth {
