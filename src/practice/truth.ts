@@ -4,7 +4,7 @@
  * Walked over the description, never over the log or the wire. Robots rules, `rel=nofollow` and redirects bind the walk
  * as they bind a crawler; failures that heal don't show.
  */
-import { isAllowed, ALLOW_ALL, type RobotsRules, rulesFor } from './robots-matcher.js';
+import { ALLOW_ALL, isAllowed, type RobotsRules, rulesFor } from './robots-matcher.js';
 import type { PracticeHost, PracticeWeb, Target } from './web.js';
 
 export interface Truth {

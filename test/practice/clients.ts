@@ -122,7 +122,7 @@ export async function crawlAll(seeds: readonly string[], options: CrawlOptions):
     if (got === undefined) throw new Error(`no answer from ${url}`);
     crawled.statuses.set(url, got.status);
     if (got.status === 200) crawled.bytes.set(url, got.body.length);
-    if (typeof got.headers['location'] === 'string') meet(new URL(got.headers['location'], url).href);
+    if (typeof got.headers.location === 'string') meet(new URL(got.headers.location, url).href);
     if (!String(got.headers['content-type']).startsWith('text/html')) return;
     for (const link of linksIn(url, got.body.toString())) {
       if (link.nofollow) crawled.nofollow.add(link.url);

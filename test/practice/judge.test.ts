@@ -4,7 +4,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type JudgeStats, judge, judgeFile, openJudge, type Rules, type RuleName } from '../../src/practice/judge.js';
+import { type JudgeStats, judge, judgeFile, openJudge, type RuleName, type Rules } from '../../src/practice/judge.js';
 import { eventsFromNginx, fromNginx } from '../../src/practice/nginx-log.js';
 import { startPracticeServer } from '../../src/practice/server.js';
 import { practiceWeb } from '../../src/practice/web.js';
@@ -117,6 +117,13 @@ describe('gap (P2)', () => {
       ),
     ).toEqual(['gap']);
   });
+  it('the only robots.txt, served just before a kill, may be unknown as a whole', () => {
+    const text = 'User-agent: *\nCrawl-delay: 5';
+    expect(rulesBroken(log(robots(0, text), { kill: 500 }, { boot: 510 }, robots(600, text), { at: 5_610 }))).toEqual(
+      [],
+    );
+    expect(rulesBroken(log(robots(0, text), robots(600, text), { at: 5_610 }))).toEqual(['gap']);
+  });
   it('reports the least spare time', () => {
     expect(statsOf(log(robots(0), { at: 117 }, { at: 250 })).smallestGapMinusDelayMs).toBe(7);
     expect(statsOf(log(robots(0))).smallestGapMinusDelayMs).toBeNull();
@@ -175,13 +182,13 @@ describe('robots (P4, P5)', () => {
   });
   it('robots-disallow: after a kill either copy may rule, but nothing beyond both', () => {
     const [old, fresh] = ['User-agent: *\nDisallow: /old', 'User-agent: *\nDisallow: /new'];
-    const after = (path: string, killAt: number): RuleName[] =>
+    const brokenAfterKill = (path: string, killAt: number): RuleName[] =>
       rulesBroken(
         log(robots(0, old), robots(2_000, fresh), { kill: killAt }, { boot: killAt + 10 }, { at: 9_000, path }),
       );
-    expect(after('/new', 2_500)).toEqual([]);
-    expect(after('/old', 2_500)).toEqual([]);
-    expect(after('/new', 3_500)).toEqual(['robots-disallow']);
+    expect(brokenAfterKill('/new', 2_500)).toEqual([]);
+    expect(brokenAfterKill('/old', 2_500)).toEqual([]);
+    expect(brokenAfterKill('/new', 3_500)).toEqual(['robots-disallow']);
     const both = 'User-agent: *\nDisallow: /old\nDisallow: /new';
     expect(
       rulesBroken(log(robots(0, both), robots(2_000, both), { kill: 2_500 }, { at: 9_000, path: '/new' })),

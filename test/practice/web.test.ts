@@ -2,8 +2,8 @@
 import robotsParserModule from 'robots-parser';
 import { describe, expect, it } from 'vitest';
 import { pageText } from '../../src/practice/pages.js';
-import { isAllowed, rulesFor } from '../../src/practice/robots-matcher.js';
 import { FAULTY_ROBOTS, robotsFile } from '../../src/practice/robots-kinds.js';
+import { isAllowed, rulesFor } from '../../src/practice/robots-matcher.js';
 import { truthOf } from '../../src/practice/truth.js';
 import { type PracticeHost, type PracticeWeb, practiceWeb } from '../../src/practice/web.js';
 
