@@ -9,7 +9,7 @@ import type { FetchRequest, FetchResult, Resolution } from '../domain/fetching.j
 import type { HostName } from '../domain/host.js';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
 import type { PriorityClass, QueueEntry, QueueSummary } from '../domain/record.js';
-import type { Ref, Tagged } from './actor.js';
+import type { Ref, Tagged } from './address.js';
 import type { CommitReceipt, Part } from './commit.js';
 import type { CrawlEvent } from './events.js';
 import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
@@ -237,6 +237,11 @@ export function send<M extends Tagged>(to: Ref<M>, message: NoInfer<M>): Send {
 
 export function watch<M extends Tagged>(whom: Ref<M>): Watch {
   return { do: 'watch', whom: whom as Ref<never> };
+}
+
+/** A message to oneself, later. */
+export function schedule<M extends Tagged>(key: string, atMonotonicMs: number, message: M): Schedule {
+  return { do: 'schedule', key, atMonotonicMs, message };
 }
 
 export function log(level: Log['level'], event: string, fields: Log['fields'] = {}): Log {
