@@ -27,16 +27,16 @@ export function simhash(text: string): string | null {
   let lowBefore = 0;
   let lowLast = 0;
   for (let at = 0; at < lower.length; ) {
-    let unit = lower.charCodeAt(at++);
+    const unit = lower.charCodeAt(at++);
     const kind = KINDS[unit];
     if (kind === GAP) continue;
     let high = Math.imul(HIGH_SEED ^ unit, HIGH_FACTOR);
     let low = Math.imul(LOW_SEED ^ unit, LOW_FACTOR);
-    if (kind === LETTER) {
-      for (; at < lower.length && KINDS[(unit = lower.charCodeAt(at))] === LETTER; at++) {
-        high = Math.imul(high ^ unit, HIGH_FACTOR);
-        low = Math.imul(low ^ unit, LOW_FACTOR) ^ (low >>> 15);
-      }
+    for (; kind === LETTER && at < lower.length; at++) {
+      const next = lower.charCodeAt(at);
+      if (KINDS[next] !== LETTER) break;
+      high = Math.imul(high ^ next, HIGH_FACTOR);
+      low = Math.imul(low ^ next, LOW_FACTOR) ^ (low >>> 15);
     }
     words++;
     if (words >= SHINGLE_WORDS) votes.add(joined(highBefore, highLast, high), joined(lowBefore, lowLast, low));

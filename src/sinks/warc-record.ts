@@ -12,7 +12,7 @@
 import { hash } from 'node:crypto';
 import type { Header } from '../domain/fetching.js';
 import type { ArchiveRecords } from '../domain/parsing.js';
-import { sha1Digest } from '../page/digest.js';
+import { sha1Digest } from './digest.js';
 import { deflatedMember, storedMember } from './gzip-member.js';
 
 export interface ArchivedVisit {
