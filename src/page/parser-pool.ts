@@ -110,10 +110,22 @@ class ThreadLine {
       const isFirst = this.inside === 0;
       if (!isFirst && next.task.body.length > COPY_BYTES_MAX) return;
       this.worker ??= this.startThread();
-      // The first is never sent twice: it answers for its thread's death. The others are.
-      this.worker.postMessage(next.task, isFirst ? transferOf(next.task.body) : []);
+      if (!this.send(this.worker, next, isFirst)) continue;
       if (isFirst) this.arm();
       this.inside++;
+    }
+  }
+
+  /** The first is never sent twice: it answers for its thread's death. The others may be, so they go as copies. */
+  private send(worker: Worker, next: WaitingTask, isFirst: boolean): boolean {
+    try {
+      worker.postMessage(next.task, isFirst ? transferOf(next.task.body) : []);
+      return true;
+    } catch (error) {
+      // A body that was given away before: the line must not stand still for it.
+      this.waiting.splice(this.inside, 1);
+      next.answer({ kind: 'unparsed', code: 'worker_crashed', detail: String(error), archive: null });
+      return false;
     }
   }
 

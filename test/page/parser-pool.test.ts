@@ -117,6 +117,21 @@ describe('a line', () => {
     expect(Buffer.from(whole).toString()).toBe('other<a href=x>other');
   });
 
+  it('does not stand still for a body that was given away before', async () => {
+    const parser = threads();
+    const task = taskOf('<a href=x>');
+    const results = await Promise.all([
+      parser.parse(0, task),
+      parser.parse(0, task),
+      parser.parse(0, taskOf('<a href=y>')),
+    ]);
+    expect(results[1]).toMatchObject({ kind: 'unparsed', code: 'worker_crashed' });
+    expect([results[0], results[2]].map((result) => result && linkOf(result))).toEqual([
+      'http://site.example/dir/x',
+      'http://site.example/dir/y',
+    ]);
+  });
+
   it('is unknown past the last one', async () => {
     await expect(threads().parse(1, taskOf('x'))).rejects.toThrow(RangeError);
   });
