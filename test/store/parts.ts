@@ -66,7 +66,7 @@ export function hostPart(host: string, changes: Partial<HostPart> = {}): HostPar
     snapshot: SNAPSHOT,
     heads: NO_HEADS,
     wakeAtMs: null,
-    visit: null,
+    visits: [],
     page: null,
     archive: null,
     dead: [],
