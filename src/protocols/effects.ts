@@ -197,6 +197,7 @@ export interface HostsListed {
   readonly type: 'hostsListed';
   readonly hosts: readonly { readonly host: HostName; readonly best: PriorityClass | null; readonly wakeAtMs: number | null }[];
   readonly complete: boolean;
+  readonly notes: readonly string[];
   readonly failure: string | null;
 }
 

@@ -224,7 +224,7 @@ function recordOf(bytes: Buffer | undefined, key: UrlKey, host: HostName, valid:
 /** Rows of summaries that are looked at in one go. */
 const LIST_ROWS = 1000;
 
-/** Hosts with rows that are ready, or that have a time to be woken at. `limit` hosts at most. */
+/** Hosts with rows that are ready, waiting or parked. `limit` hosts at most. */
 export async function listHosts(
   store: Readable,
   after: HostName | null,
@@ -234,19 +234,17 @@ export async function listHosts(
   const { gte, lt } = kindRange(KIND.summary);
   const from = after === null ? { gte } : { gt: summaryKey(emptyQueue(after).partition, after) };
   const hosts: HostsListed['hosts'][number][] = [];
-  const failure = () => (notes.length === 0 ? null : notes.join('; '));
   const iterator = store.database.iterator({ ...from, lt });
   try {
     for (;;) {
       const rows = await iterator.nextv(Math.min(LIST_ROWS, limit));
-      if (rows.length === 0) return { hosts, complete: true, failure: failure() };
+      if (rows.length === 0) return { hosts, complete: true, notes, failure: null };
       for (const [rowKey, value] of rows) {
         const host = hostOfKey(rowKey);
         const queue = await queueOfRow(store, host, rowKey, value, notes);
         const best = bestClass(queue.ready);
-        const wakes = queue.waiting + queue.parked > 0 && queue.wakeAtMs !== null;
-        if (best !== null || wakes) hosts.push({ host, best, wakeAtMs: queue.wakeAtMs });
-        if (hosts.length >= limit) return { hosts, complete: false, failure: failure() };
+        if (best !== null || queue.waiting + queue.parked > 0) hosts.push({ host, best, wakeAtMs: queue.wakeAtMs });
+        if (hosts.length >= limit) return { hosts, complete: false, notes, failure: null };
       }
     }
   } finally {

@@ -190,7 +190,7 @@ class Store implements StorePort {
   async listHosts(after: HostName | null, limit: number): Promise<Omit<HostsListed, 'type'>> {
     return this.#read(
       (session) => reading.listHosts(session, after, limit, []),
-      (failure) => ({ hosts: [], complete: false, failure }),
+      (failure) => ({ hosts: [], complete: false, notes: [], failure }),
     );
   }
 
