@@ -114,7 +114,7 @@ export const host: Behaviour<Props, State, Message> = {
       return proceed(state, now, [part, ...foundOut(state, visit, found, now)], null);
     },
 
-    recorded: (state, { tickets }, now) => {
+    recorded: (state, { tickets, ready }, now) => {
       if (state.phase !== 'live') return [state, []];
       for (const ticket of tickets) {
         for (const { sequence, next } of state.parts.get(ticket) ?? []) {
@@ -123,6 +123,7 @@ export const host: Behaviour<Props, State, Message> = {
         }
         state.parts.delete(ticket);
       }
+      queues.compare(state.queue, ready);
       return state.activity.doing === 'resting' ? [state, []] : proceed(state, now, [], null);
     },
 

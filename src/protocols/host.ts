@@ -79,4 +79,6 @@ export type RobotsFound =
 export interface Recorded {
   readonly type: 'recorded';
   readonly tickets: readonly number[];
+  /** Ready rows of the host that the store holds now. */
+  readonly ready: number;
 }
