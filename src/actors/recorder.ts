@@ -200,7 +200,10 @@ function acknowledge(batch: Batch, receipt: CommitReceipt): Effect[] {
   if (batch.parts.length > 0) {
     effects.push(send(addresses.frontier, { type: 'recorded', parts: batch.parts, receipt }));
   }
-  for (const [host, tickets] of ticketsOf) effects.push(send(addresses.host(host), { type: 'recorded', tickets }));
+  const readyOf = new Map(receipt.queues.map(({ host, ready }) => [host, ready.reduce((sum, count) => sum + count, 0)]));
+  for (const [host, tickets] of ticketsOf) {
+    effects.push(send(addresses.host(host), { type: 'recorded', tickets, ready: readyOf.get(host) ?? 0 }));
+  }
   if (visits.length > 0) effects.push(send(addresses.workbench, { type: 'closed', visits }));
   for (const { host, epoch } of fences) effects.push(send(addresses.host(host), { type: 'fenced', epoch }));
   return effects;

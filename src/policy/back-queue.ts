@@ -59,16 +59,20 @@ export function refill(queue: BackQueue, rows: ReadRows): void {
   queue.parkedComplete = rows.parkedComplete;
 }
 
-/** Something new is in the store that the window may not show. */
+/** Something new is in the store, perhaps of a better class than what the window shows: it has to be read again. */
 export function outdate(queue: BackQueue): void {
+  queue.ready = [];
   queue.readyComplete = false;
 }
 
-/** What comes next, first retries whose time has come, then ready rows; undefined when the window has nothing. */
-export function peek(queue: BackQueue, nowWallMs: number): QueueEntry | undefined {
-  const due = queue.waiting[0];
-  if (due?.at.queue === 'waiting' && due.at.dueAtMs <= nowWallMs) return due;
-  return queue.ready[0];
+/**
+ * Holds the window against what the store counts. Rows that came while others were out are told by this alone: the
+ * frontier tells of news only where nothing was ready before.
+ */
+export function compare(queue: BackQueue, readyInStore: number): void {
+  let known = queue.ready.length;
+  for (const entry of queue.taken.values()) if (entry.at.queue === 'ready') known += 1;
+  if (known < readyInStore) queue.readyComplete = false;
 }
 
 /** Takes a row of the window out of it. */

@@ -20,6 +20,7 @@ export type Message =
   | Errand
   | ErrandDone
   | { readonly type: 'errandDue'; readonly origin: Origin }
+  | { readonly type: 'readDue' }
   | { readonly type: 'visitLost'; readonly permit: PermitNumber }
   | { readonly type: 'idleDue' };
 
@@ -78,4 +79,6 @@ export type RobotsFound =
 export interface Recorded {
   readonly type: 'recorded';
   readonly tickets: readonly number[];
+  /** Ready rows of the host that the store holds now. */
+  readonly ready: number;
 }
