@@ -27,12 +27,14 @@ export interface LandscapeSettings {
 export type Failure =
   | { readonly kind: 'status'; readonly status: 500 | 502 | 503 | 429; readonly retryAfterSeconds: number | null }
   /** The connection breaks; `stale` says that it was an old one that the server had closed. */
-  | { readonly kind: 'reset' | 'truncated' | 'silent' | 'drip' | 'stale' };
+  | { readonly kind: 'reset' | 'truncated' | 'silent' | 'stale' };
 
 export type Final =
   | { readonly kind: 'page'; readonly coding: 'identity' | 'gzip' }
   | { readonly kind: 'redirect'; readonly status: 301 | 302 | 307 | 308; readonly target: string }
   | { readonly kind: 'missing' | 'gone' | 'failing' | 'binary' }
+  /** Drips until the client has enough, each time: refused by bound, and not asked for again soon. */
+  | { readonly kind: 'endless' }
   /** A page whose bytes kill whoever parses them, each time. */
   | { readonly kind: 'poison' };
 
@@ -223,7 +225,7 @@ function drawLinks(hostIndex: number, number: number, drawing: Drawing, random: 
 
 function drawFinal(hostIndex: number, number: number, drawing: Drawing, random: Random): Final {
   if (!random.chance(drawing.settings.oddities)) return { kind: 'page', coding: random.chance(0.2) ? 'gzip' : 'identity' };
-  const kind = random.pick(['redirect', 'redirect', 'redirect', 'missing', 'missing', 'gone', 'failing', 'binary', 'poison'] as const);
+  const kind = random.pick(['redirect', 'redirect', 'redirect', 'missing', 'missing', 'gone', 'failing', 'binary', 'poison', 'endless'] as const);
   if (kind !== 'redirect') return { kind };
   const status = random.pick([301, 302, 307, 308] as const);
   const paths = drawing.paths[hostIndex] as readonly string[];
@@ -239,7 +241,7 @@ function drawFailures(random: Random, count: number): Failure[] {
   const failures: Failure[] = [];
   for (let index = 0; index < count; index++) {
     if (random.chance(0.3)) failures.push(drawThrottle(random));
-    const kind = random.pick(['status', 'reset', 'truncated', 'silent', 'drip', 'stale'] as const);
+    const kind = random.pick(['status', 'reset', 'truncated', 'silent', 'stale'] as const);
     failures.push(kind === 'status' ? { kind, status: random.pick([500, 502] as const), retryAfterSeconds: null } : { kind });
   }
   return failures;

@@ -420,6 +420,8 @@ function stateOf(final: Final): UrlState {
       return 'soft_missing';
     case 'gone':
       return 'gone_candidate';
+    case 'endless':
+      return 'refused';
     case 'failing':
     case 'poison':
       return 'dead';

@@ -190,6 +190,7 @@ class WebAtWork implements SimulatedWeb {
     const page = this.#landscape.pages.get(exchange.request.url);
     const answer = this.#answer(exchange, page);
     if (answer.kind === 'endless') {
+      if (answer.status !== null) this.#count('drip');
       exchange.status = answer.status;
       return;
     }
@@ -345,8 +346,6 @@ function failing(fault: Failure): Answer {
       return { kind: 'broken', status: 200 };
     case 'silent':
       return { kind: 'endless', status: null };
-    case 'drip':
-      return { kind: 'endless', status: 200 };
   }
 }
 
@@ -372,6 +371,8 @@ function pageAnswer(page: Page, requestHeaders: readonly Header[]): Answer {
       return plainStatus(410);
     case 'failing':
       return plainStatus(500);
+    case 'endless':
+      return { kind: 'endless', status: 200 };
   }
 }
 

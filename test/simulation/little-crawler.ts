@@ -194,6 +194,7 @@ class LittleCrawl {
   }
 
   async #judge(host: LittleHost, entry: Entry, result: FetchResult): Promise<void> {
+    if (result.kind === 'failure' && result.code === 'too_slow') return this.#settle(host, entry, 'refused', [], null);
     if (result.kind === 'failure') return this.#failed(host, entry, result.code);
     const { status } = result;
     if (status === 429 || status === 503) return this.#write([this.#part(host, entry.record, 'stay', [], null)]);

@@ -25,7 +25,7 @@ export class LittleMemory implements EngineMemory {
         ready: [...(this.queues.get(host)?.values() ?? [])],
         waiting: [],
         parked: [],
-        ...{ readyComplete: true, waitingComplete: true, parkedComplete: true, failure: null },
+        ...{ readyComplete: true, waitingComplete: true, parkedComplete: true, failure: null, notes: [] },
       },
     });
     return {
@@ -39,7 +39,7 @@ export class LittleMemory implements EngineMemory {
       loadHost: async (host) => ({ ...(await readQueue(host)), snapshot: this.snapshots.get(host) ?? null, robots: [], summary: null }),
       listHosts: async () => ({
         hosts: [...this.queues].filter(([, rows]) => rows.size > 0).map(([host]) => ({ host, best: null, wakeAtMs: null })),
-        ...{ complete: true, failure: null },
+        ...{ complete: true, failure: null, notes: [] },
       }),
       eachKey: async (visit) => this.records.forEach((_, key) => visit(key)),
       readRecord: async (key) => this.records.get(key) ?? null,

@@ -1,0 +1,122 @@
+/**
+ * The production engine in a universe: its real actors, kernel, store, files and parser, over simulated ports.
+ *
+ * Nothing here decides; it is the composition root once more, with the adapters that simulated time needs: the
+ * database and the files are in memory and outlive the incarnation, as a disk does.
+ */
+import { Buffer } from 'node:buffer';
+import { MemoryLevel } from 'memory-level';
+import { loadConfig } from '../config/load.js';
+import type { Config } from '../config/schema.js';
+import { createBloom } from '../domain/bloom.js';
+import { planTree } from '../main.js';
+import { candidate, isRefused } from '../page/candidate.js';
+import { parse } from '../page/parse.js';
+import * as addresses from '../protocols/addresses.js';
+import type { CrawlEvent, EndReason } from '../protocols/events.js';
+import type { StorePort } from '../protocols/ports.js';
+import { MemoryFiles } from '../sinks/memory-files.js';
+import { warcinfoRecord } from '../sinks/warc-record.js';
+import { openStore } from '../store/store.js';
+import { createKernel } from '../supervision/kernel.js';
+import { engineTree } from '../supervision/tree.js';
+import type { Simulation } from './events.js';
+import { slowFiles } from './store.js';
+import type { Composition, Engine, EngineMemory, RunningCrawl } from './universe.js';
+
+const PRODUCT_TOKEN = 'orbweaver';
+const USER_AGENT = `${PRODUCT_TOKEN}/0.1 (+https://bot.example/)`;
+/** Long enough that nothing which will ever fall due is left behind. */
+const WAIT_SECONDS = 86_400;
+const EXPECTED_URLS = 10_000;
+
+export function productionEngine(): Engine {
+  return {
+    createMemory: (simulation) => new ProductionMemory(simulation),
+    boot: (composition) => bootProduction(composition),
+    // Time stands still in a parse: it takes what the parser threads' event takes.
+    parse: (task) => parse(task, () => 0),
+  };
+}
+
+class ProductionMemory implements EngineMemory {
+  readonly #database = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer', storeEncoding: 'buffer' });
+  readonly #files = new MemoryFiles();
+  readonly #simulation: Simulation;
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+  }
+
+  open(): Promise<StorePort> {
+    return openStore({
+      dir: 'simulated',
+      open: () => this.#database,
+      fileSystem: slowFiles(this.#simulation, this.#files),
+      warcinfo: (filename) => warcinfoRecord({ filename, software: 'Orbweaver', operator: USER_AGENT, userAgent: USER_AGENT, createdAtMs: 0 }),
+    });
+  }
+
+  failInside(): void {
+    this.#files.failNext('write', Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }), 10);
+  }
+
+  /** Lines whose end was written: what is beyond the committed length has been cut by the last opening. */
+  async readPages(): Promise<readonly { canonical: string; status: number }[]> {
+    const lines = this.#files.bytes('pages.jsonl').toString('utf8').split('\n');
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as { canonical: string; status: number });
+  }
+}
+
+function bootProduction(composition: Composition): RunningCrawl {
+  let interrupt = (): void => {};
+  const interrupted = new Promise<EndReason>((resolve) => {
+    interrupt = () => resolve('interrupted');
+  });
+  return { stopped: runProduction(composition, interrupted), stop: () => interrupt() };
+}
+
+/** Opens, runs until the end or the interrupt, drains, closes: the steps of the production root, in its order. */
+async function runProduction(composition: Composition, interrupted: Promise<EndReason>): Promise<EndReason> {
+  const { ports, seeds } = composition;
+  const { totals, batch, nextSequence } = ports.store.opened();
+  const seen = createBloom(Math.max(EXPECTED_URLS, 2 * totals.urls));
+  await ports.store.eachKey((key) => seen.add(key));
+  const candidates = seeds.map(seedOf);
+  const options = { config: configOf(composition), seeds: candidates, pagesMax: null };
+  const plan = planTree(options, PRODUCT_TOKEN, { totals, batch, nextSequence, seen });
+
+  const listeners = { ended: (_: EndReason): void => {}, drained: (): void => {} };
+  const ended = new Promise<EndReason>((resolve) => {
+    listeners.ended = resolve;
+  });
+  const drained = new Promise<void>((resolve) => {
+    listeners.drained = resolve;
+  });
+  const announce = (event: CrawlEvent): void => {
+    if (event.event === 'ended') listeners.ended(event.reason);
+    if (event.event === 'drained') listeners.drained();
+    ports.announce(event);
+  };
+  const kernel = createKernel(engineTree(plan), { ...ports, announce }, { trace: composition.trace });
+  kernel.start();
+  kernel.tell(addresses.frontier, { type: 'seed', command: 1, candidates, refused: [] });
+  const end = await Promise.race([ended, interrupted, kernel.failed]);
+  if (typeof end !== 'string') throw new Error(`the tree failed at ${end.actor}: ${end.reason}`);
+  kernel.tell(addresses.workbench, { type: 'drain' });
+  await Promise.race([drained, kernel.failed]);
+  await kernel.stop();
+  await ports.store.close();
+  return end;
+}
+
+function seedOf(url: string) {
+  const made = candidate(url, null, 'seed', null);
+  if (isRefused(made)) throw new RangeError(`a seed of the landscape was refused: ${url}`);
+  return made;
+}
+
+function configOf({ delayMs }: Composition): Config {
+  const set = [`politeness.delayMs=${delayMs}`, 'politeness.addressDelayMs=0', 'scope=any', `waitSeconds=${WAIT_SECONDS}`, 'page.threads=2', 'fetch.slots=16', `userAgent=${USER_AGENT}`];
+  return loadConfig({ cores: 2, assignments: set }).config;
+}
