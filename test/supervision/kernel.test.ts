@@ -635,6 +635,24 @@ describe('stop', () => {
     expect(seenTexts()).toEqual(['a done']);
   });
 
+  it('whoever waits for a restart when the stop comes is restarted, to drain, though another crashes meanwhile', async () => {
+    const children = [drainer('a', 5, 100), drainer('b', 5, 100), drainer('c', 5, 100)];
+    const faults = ['a', 'b'].map((name) => ({ actor: name, message: 'note', nth: 1, times: 1 }));
+    const kernel = startKernel(root(children, { strategy: 'rest-for-one' }), { faults });
+    await time.settle();
+    kernel.tell(address<Word>('b'), note('crashes'));
+    await time.settle();
+    let report: unknown = null;
+    void kernel.stop().then((stopped) => (report = stopped));
+    await time.settle();
+    kernel.tell(A, note('crashes too'));
+    await time.advance(34);
+    expect(report).toBe(null);
+    await time.advance(1);
+    expect(report).toMatchObject({ durationMs: 35, overdue: [] });
+    expect(seenTexts()).toEqual(['c done', 'b done', 'a done']);
+  });
+
   it('children on demand stop together, nobody new is born, what waits is counted', async () => {
     const kernel = startKernel(root([drainer('a', 10, 100), hostsOf()]));
     kernel.tell(hostAt('h'), note('1'));
