@@ -223,7 +223,7 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
     if (letter === DRAIN) return this.stopping !== null;
     const message = messageIn(letter);
     if (letter instanceof Sealed && this.isStale(letter)) {
-      this.runtime.forget(message);
+      if (!(letter instanceof Alarm)) this.runtime.forget(message);
       return false;
     }
     if (this.make.behaviour.on[message.type] !== undefined) return true;

@@ -87,7 +87,7 @@ class TreeKernel implements Kernel, Runtime {
   private readonly deadLetters: DeadLetters;
   private readonly table = new Map<string, Cell>();
   private readonly onDemand = new Map<string, OnDemand>();
-  private readonly static: Cell[] = [];
+  private readonly actors: Cell[] = [];
   private readonly watchers = new Map<string, Set<Watcher>>();
   private readonly overdues: string[] = [];
   private readonly system: Place;
@@ -122,7 +122,7 @@ class TreeKernel implements Kernel, Runtime {
       const tally: Tally = { turns: 0, messages: 0, restarts: 0 };
       const cell = new Cell(path, spec.name, spec, spec.props, parent as Group, tally, this);
       this.table.set(path, cell);
-      this.static.push(cell);
+      this.actors.push(cell);
       return cell;
     }
     const place = spawnPlace(parentPlace, spec.name);
@@ -170,7 +170,7 @@ class TreeKernel implements Kernel, Runtime {
   }
 
   counts(): KernelCounts {
-    const actors = this.static.map((cell): ActorCounts => {
+    const actors = this.actors.map((cell): ActorCounts => {
       const live = cell.phase === 'ended' ? 0 : 1;
       return { path: cell.path, kind: 'actor', ...cell.tally, inbox: cell.inbox.length, live };
     });
@@ -270,7 +270,9 @@ class TreeKernel implements Kernel, Runtime {
   }
 
   fail(failure: KernelFailure): void {
-    void this.stop().then(() => this.resolveFailed(failure));
+    this.stop()
+      .then(() => this.resolveFailed(failure))
+      .catch((error: unknown) => this.stray('fail', error));
   }
 }
 

@@ -87,7 +87,7 @@ function ask(question: Question, asker: Asker, runtime: Runtime): void {
     runtime.stray(`port:${question.do}`, error);
     reply(failureOf(question, reasonOf(error), runtime.ports.clock.monotonicMs() - askedAtMs));
   };
-  settle(() => answerOf(question, asker, runtime), reply, refuse, runtime);
+  answerOf(question, asker, runtime).then(reply, refuse).catch((error: unknown) => runtime.stray('answer', error));
 }
 
 /** Answered to the address, whichever incarnation is there by then: what was written stays written. */
@@ -98,26 +98,12 @@ function write(effect: Write, asker: Asker, runtime: Runtime): void {
     if (!(error instanceof StoreError)) runtime.stray(`port:${effect.do}`, error);
     reply(writeFailureOf(effect, error instanceof StoreError ? error.code : 'store_io', reasonOf(error)));
   };
-  settle(() => writtenOf(effect, runtime), reply, refuse, runtime);
-}
-
-function settle<T>(
-  begin: () => Promise<T>,
-  reply: (answer: T) => void,
-  refuse: (error: unknown) => void,
-  runtime: Runtime,
-): void {
-  let answer: Promise<T>;
-  try {
-    answer = begin();
-  } catch (error) {
-    return refuse(error);
-  }
-  answer.then(reply, refuse).catch((error: unknown) => runtime.stray('answer', error));
+  writtenOf(effect, runtime).then(reply, refuse).catch((error: unknown) => runtime.stray('answer', error));
 }
 
 // -- what each question asks, and what its answer is --------------------------------------------------------------
 
+/** Begins at once, in the order of the effects; a port that throws instead of rejecting comes to the same. */
 async function answerOf(question: Question, asker: Asker, { ports }: Runtime): Promise<Answer> {
   switch (question.do) {
     case 'resolve': {

@@ -153,8 +153,44 @@ describe('messages and turns', () => {
     await time.settle();
     expect(ports.lines.map((line) => line.fields['text'] ?? line.event)).toEqual(['1', '2', '3', 'actor_crashed', 'in_hand_dropped', 'dead_letter']);
   });
-});
 
+  it('gives every other actor its turn after 512 messages (n), the 513th (n + 1) waits', async () => {
+    const kernel = startKernel(root([scribeActor('a'), scribeActor('b')]));
+    for (let i = 1; i <= 513; i++) kernel.tell(A, note(String(i)));
+    kernel.tell(address<Word>('b'), note('b'));
+    await time.settle();
+    expect(seenTexts().slice(510)).toEqual(['511', '512', 'b', '513']);
+  });
+
+  it('gives every other actor its turn after 4 ms', async () => {
+    const kernel = startKernel(root([scribeActor('a'), scribeActor('b')]), { trace: (path) => path === 'a' && time.pass(1) });
+    for (let i = 1; i <= 6; i++) kernel.tell(A, note(String(i)));
+    kernel.tell(address<Word>('b'), note('b'));
+    await time.settle();
+    expect(seenTexts()).toEqual(['1', '2', '3', '4', 'b', '5', '6']);
+  });
+
+  it('makes a dead letter of what has no handler, and goes on', async () => {
+    const kernel = startKernel(root([scribeActor('a')]));
+    kernel.tell(A as Ref<never>, { type: 'gibberish' } as never);
+    kernel.tell(A, note('1'));
+    await time.settle();
+    expect(seenTexts()).toEqual(['1']);
+    expect(events('dead_letter')).toMatchObject([{ message: 'gibberish', reason: 'not_understood' }]);
+  });
+
+  it('is silent after it was abandoned', async () => {
+    const kernel = startKernel(root([scribeActor('a'), hostsOf()]));
+    kernel.tell(A, ask({ do: 'schedule', key: 'k', atMonotonicMs: time.monotonicMs() + 5, message: note('later') }));
+    await time.settle();
+    kernel.tell(A, note('1'));
+    kernel.tell(hostAt('h'), note('2'));
+    kernel.abandon();
+    kernel.tell(hostAt('i'), note('3'));
+    await time.advance(100);
+    expect([seenTexts(), kernel.counts().timers]).toEqual([[], 0]);
+  });
+});
 
 describe('crash', () => {
   it('waits for the back-off, keeps the queue, and restarts with what the crashed one held', async () => {
@@ -265,6 +301,36 @@ describe('crash', () => {
   });
 });
 
+describe('nothing ends the process', () => {
+  it('a log that throws is counted', async () => {
+    const logs = { log: (): never => { throw new Error('disk full'); } };
+    ports = portDoubles({ clock: time, logs });
+    const kernel = startKernel(root([scribeActor('a')]));
+    kernel.tell(A, burst('boom'));
+    kernel.tell(A, note('1'));
+    await time.advance(10);
+    const [a] = kernel.counts().actors;
+    expect([a?.messages, a?.restarts]).toEqual([1, 1]);
+    expect(kernel.counts().strays).toBeGreaterThan(2);
+  });
+
+  it('a clock that throws in a turn costs the turn and no message', async () => {
+    let throwsNext = false;
+    const monotonicMs = (): number => {
+      if (!throwsNext) return time.monotonicMs();
+      throwsNext = false;
+      throw new Error('no time');
+    };
+    ports = portDoubles({ clock: { monotonicMs, wallMs: () => 0 } });
+    const kernel = startKernel(root([scribeActor('a')]));
+    await time.settle();
+    kernel.tell(A, note('1'));
+    throwsNext = true;
+    await time.settle();
+    expect([seenTexts(), events('stray_error').map((fields) => fields['where'])]).toEqual([['1'], ['turn']]);
+  });
+});
+
 describe('strategies', () => {
   const expected: Record<Strategy, readonly string[]> = {
     'one-for-one': ['b'],
@@ -312,6 +378,47 @@ describe('strategies', () => {
     kernel.tell(A, note('untouched'));
     await time.settle();
     expect(diaryOf('a').restarts).toEqual([]);
+  });
+});
+
+describe('a group that is taken down twice', () => {
+  const inner = (): NodeSpec =>
+    group(
+      'inner',
+      { why: 'x', strategy: 'one-for-one', budget: { restarts: 0, withinMs: 100 }, backoff: { firstMs: 1, maxMs: 1 }, stopWithinMs: 500 },
+      [scribeActor('x'), drainer('y', 50, 400)],
+    );
+  const X = address<Word>('inner/x');
+  const Y = address<Word>('inner/y');
+
+  it('by its own failure and by a sibling of its own: comes back once, whole', async () => {
+    const kernel = startKernel(root([scribeActor('a'), inner()], { strategy: 'one-for-all' }));
+    await time.settle();
+    kernel.tell(X, burst('boom'));
+    await time.advance(20);
+    kernel.tell(A, burst('boom'));
+    kernel.tell(X, note('x'));
+    kernel.tell(Y, note('y'));
+    await time.advance(10);
+    expect(seenTexts()).toEqual(['x', 'y y']);
+    await time.advance(1_000);
+    kernel.tell(Y, note('still here'));
+    await time.settle();
+    expect(seenTexts()).toEqual(['x', 'y y', 'y still here']);
+    expect(diaryOf('x').restarts).toHaveLength(1);
+    expect(kernel.counts().timers).toBe(0);
+  });
+
+  it('by its own failure and by the stop of all: stops once, and all is ended', async () => {
+    const kernel = startKernel(root([scribeActor('a'), inner()]));
+    await time.settle();
+    kernel.tell(X, burst('boom'));
+    await time.advance(20);
+    let report: unknown = null;
+    void kernel.stop().then((stopped) => (report = stopped));
+    await time.advance(1_000);
+    expect(report).toEqual({ durationMs: 30, overdue: [], deadLetters: 0 });
+    expect(kernel.counts().actors.map((one) => one.live)).toEqual([0, 0, 0]);
   });
 });
 

@@ -32,6 +32,11 @@ export class VirtualTime implements Clock {
     return 1_700_000_000_000 + this.nowMs;
   }
 
+  /** Time passes within a turn. */
+  pass(ms: number): void {
+    this.nowMs += ms;
+  }
+
   install(): void {
     const set = (fire: () => void, delayMs = 0): number => {
       this.asked.push(delayMs);
