@@ -5,7 +5,10 @@
  * state and a list of effects; one file (`supervision/perform.ts`) performs them. It may mutate the state that it
  * owns, and must check whatever can throw before its first mutation. Time and chance come only from the instant.
  */
+import type { Tagged } from './address.js';
 import type { Effect } from './effects.js';
+
+export { address, type Ref, type Tagged } from './address.js';
 
 /** The instant of a turn. `monotonicMs` never runs backwards while the process lives; `wallMs` is for what is stored. */
 export interface Instant {
@@ -13,24 +16,6 @@ export interface Instant {
   readonly wallMs: number;
   /** A fresh number in [0, 1). */
   readonly draw: () => number;
-}
-
-/** Every message is told apart by `type`: imperative for a command, past tense for an event. */
-export interface Tagged {
-  readonly type: string;
-}
-
-declare const accepts: unique symbol;
-
-/** The address of an actor that understands `M`. It is a path, not a handle: it outlives incarnations. */
-export interface Ref<in M> {
-  readonly path: string;
-  readonly [accepts]?: (message: M) => void;
-}
-
-/** Names an address. Paths are `/`-separated names under the root, which itself is not named. */
-export function address<M>(path: string): Ref<M> {
-  return { path };
 }
 
 export type Turn<State> = readonly [State, readonly Effect[]];

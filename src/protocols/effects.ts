@@ -9,7 +9,7 @@ import type { FetchRequest, FetchResult, Resolution } from '../domain/fetching.j
 import type { HostName } from '../domain/host.js';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
 import type { PriorityClass, QueueEntry, QueueSummary } from '../domain/record.js';
-import type { Ref, Tagged } from './actor.js';
+import type { Ref, Tagged } from './address.js';
 import type { CommitReceipt, Part } from './commit.js';
 import type { CrawlEvent } from './events.js';
 import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
@@ -181,7 +181,9 @@ export interface QueueHead {
   readonly waitingComplete: boolean;
   readonly parked: readonly QueueEntry[];
   readonly parkedComplete: boolean;
-  /** Something could not be read: the reason, for the log. */
+  /** Rows that were set aside as they can't be read: for the log. */
+  readonly notes: readonly string[];
+  /** Nothing could be read at all: why. */
   readonly failure: string | null;
 }
 
@@ -195,6 +197,7 @@ export interface HostsListed {
   readonly type: 'hostsListed';
   readonly hosts: readonly { readonly host: HostName; readonly best: PriorityClass | null; readonly wakeAtMs: number | null }[];
   readonly complete: boolean;
+  readonly notes: readonly string[];
   readonly failure: string | null;
 }
 
@@ -237,6 +240,11 @@ export function send<M extends Tagged>(to: Ref<M>, message: NoInfer<M>): Send {
 
 export function watch<M extends Tagged>(whom: Ref<M>): Watch {
   return { do: 'watch', whom: whom as Ref<never> };
+}
+
+/** A message to oneself, later. */
+export function schedule<M extends Tagged>(key: string, atMonotonicMs: number, message: M): Schedule {
+  return { do: 'schedule', key, atMonotonicMs, message };
 }
 
 export function log(level: Log['level'], event: string, fields: Log['fields'] = {}): Log {

@@ -1,0 +1,100 @@
+/** `orbweaver practice`: serves the misbehaving practice web on loopback until it is interrupted. */
+import { Command, Option } from 'commander';
+import { startPracticeServer } from '../practice/server.js';
+import { type PracticeWeb, type ProfileName, practiceWeb, type WebSettings } from '../practice/web.js';
+import { withJsonOption, wholeNumber } from './options.js';
+import { CommandError, EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
+
+const PROFILES: readonly ProfileName[] = ['ordinary', 'faulty', 'wide', 'deep', 'flat'];
+
+interface PracticeOptions {
+  readonly port: number;
+  readonly seed: number;
+  readonly profile: ProfileName;
+  readonly log?: string;
+  readonly hosts?: number;
+  readonly pages?: number;
+  readonly pageBytes?: number;
+  readonly links?: number;
+  readonly agent?: string;
+  readonly allowKills: boolean;
+  readonly json: boolean;
+}
+
+export function practiceCommand(terminal: Terminal, ended: (exit: ExitCode) => void): Command {
+  const command = new Command('practice')
+    .description('serve the misbehaving practice web on loopback; the truth about it is at /__truth')
+    .option('--port <port>', 'listen here; 0 takes a free port', wholeNumber(0, 65_535), 0)
+    .option('--seed <n>', 'which web of its kind', wholeNumber(0, 2 ** 32 - 1), 1)
+    .addOption(new Option('--profile <name>', 'which kind of web').choices(PROFILES).default('ordinary'))
+    .option('--hosts <n>', 'how many hosts', wholeNumber(1, 1_000_000))
+    .option('--pages <n>', 'how many pages on all hosts together', wholeNumber(1, 100_000_000))
+    .option('--page-bytes <n>', 'size of each page', wholeNumber(1, 16_777_216))
+    .option('--links <n>', 'links on a page', wholeNumber(0, 10_000))
+    .option('--agent <name>', 'the product token that robots.txt files speak to')
+    .option('--log <file>', 'write down every request, for the checker of politeness')
+    .option('--allow-kills', 'let POST /__arm kill processes, for tests of crashes', false);
+  return withJsonOption(command).action(async (options: PracticeOptions) => {
+    const web = webOf(options);
+    const server = await startPracticeServer({
+      web,
+      port: options.port,
+      allowKills: options.allowKills,
+      ...(options.log === undefined ? {} : { logFile: options.log }),
+    }).catch((error: unknown) => {
+      throw notServed(error, options);
+    });
+    announce(web, server.port, options.json, terminal);
+    await untilInterrupted();
+    await server.close();
+    ended(EXIT.interrupted);
+  });
+}
+
+/** Throws CommandError for settings that exclude each other. */
+function webOf({ seed, profile, hosts, pages, pageBytes, links, agent }: PracticeOptions): PracticeWeb {
+  const settings: Partial<WebSettings> = {
+    seed,
+    profile,
+    ...(hosts === undefined ? {} : { hosts }),
+    ...(pages === undefined ? {} : { pages }),
+    ...(pageBytes === undefined ? {} : { pageBytes }),
+    ...(links === undefined ? {} : { linksPerPage: links }),
+    ...(agent === undefined ? {} : { productToken: agent }),
+  };
+  try {
+    return practiceWeb(settings);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new CommandError('practice_settings', error.message, EXIT.usage, null, 'change --hosts, --pages or --links');
+  }
+}
+
+function notServed(error: unknown, { port, log }: PracticeOptions): unknown {
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (code === 'EADDRINUSE') {
+    return new CommandError(
+      'port_taken',
+      `port ${port} is taken`,
+      EXIT.failed,
+      '--port',
+      'take another, or 0 for a free one',
+    );
+  }
+  if (log !== undefined && code !== undefined) return new CommandError('file_unwritable', message, EXIT.failed, log);
+  return error;
+}
+
+function announce(web: PracticeWeb, port: number, json: boolean, terminal: Terminal): void {
+  const truth = `http://127.0.0.1:${port}/__truth`;
+  const seeds = web.seeds.map(({ host, path }) => `http://${host.name}:${port}${path}`);
+  const { hosts, pages, profile, seed } = web.settings;
+  if (json) {
+    printJson(terminal, { event: 'listening', port, hosts, pages, profile, seed, seeds, truth });
+    return;
+  }
+  terminal.print(`Practice web (${profile}, seed ${seed}): ${hosts} hosts, ${pages} pages, on port ${port}.`);
+  for (const url of seeds) terminal.print(`  seed   ${url}`);
+  terminal.print(`  truth  ${truth}`);
+  terminal.print(`  names  --set dns.hosts='{"*.practice.test":"127.0.0.1"}' --set guard.allow='["127.0.0.0/8"]'`);
+}

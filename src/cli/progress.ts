@@ -1,0 +1,122 @@
+/**
+ * How a crawl goes, while it goes: one line that is drawn over itself on a terminal, a plain line every few seconds
+ * elsewhere, nothing beside JSON. What stands in the line is a pure function of a snapshot.
+ */
+import { clearLine, cursorTo } from 'node:readline';
+
+export interface ProgressSnapshot {
+  /** Visits whose outcome is committed. */
+  readonly pages: number;
+  readonly requests: number;
+  readonly queued: number;
+  /** URLs that are due later. */
+  readonly waiting: number;
+  readonly hostsActive: number;
+  /** Pages a second, of late. */
+  readonly ratePerSecond: number;
+  readonly failed: number;
+  /** Why no request begins; absent while they do. */
+  readonly held?: string;
+}
+
+/** `drawn`: over itself; `lines`: one after the other; `silent`: none. */
+export type ProgressMode = 'drawn' | 'lines' | 'silent';
+
+export interface Progress {
+  /** As often as one likes: it draws only when it is time to. */
+  update(snapshot: ProgressSnapshot, nowMs: number): void;
+  /** Another line to the same stream, without tearing the drawn one. */
+  aside(line: string): void;
+  /** Takes the drawn line away. */
+  end(): void;
+}
+
+export interface ProgressStream extends NodeJS.WritableStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+}
+
+const DRAWN_EVERY_MS = 100;
+const LINES_EVERY_MS = 5_000;
+const COLUMNS_ASSUMED = 80;
+
+export function progressModeFor(stream: ProgressStream, json: boolean): ProgressMode {
+  if (json) return 'silent';
+  return stream.isTTY === true ? 'drawn' : 'lines';
+}
+
+/** At most `columns` wide; a reason to be held comes first, since it explains all the rest. */
+export function formatProgress(snapshot: ProgressSnapshot, columns: number): string {
+  const parts = [
+    `${count(snapshot.pages)} pages`,
+    `${rate(snapshot.ratePerSecond)}/s`,
+    `${count(snapshot.queued)} queued`,
+    ...(snapshot.waiting > 0 ? [`${count(snapshot.waiting)} waiting`] : []),
+    `${count(snapshot.hostsActive)} ${snapshot.hostsActive === 1 ? 'host' : 'hosts'}`,
+    ...(snapshot.failed > 0 ? [`${count(snapshot.failed)} failed`] : []),
+    `${count(snapshot.requests)} requests`,
+  ];
+  const line = `${snapshot.held === undefined ? '' : `held: ${snapshot.held} · `}${parts.join(' · ')}`;
+  return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
+}
+
+export function openProgress(stream: ProgressStream, mode: ProgressMode): Progress {
+  if (mode === 'silent') return { update: () => {}, aside: (line) => void stream.write(`${line}\n`), end: () => {} };
+  return mode === 'drawn' ? drawnOn(stream) : linesTo(stream);
+}
+
+function drawnOn(stream: ProgressStream): Progress {
+  let drawnAtMs: number | null = null;
+  let shown: string | null = null;
+  const draw = (line: string) => {
+    cursorTo(stream, 0);
+    stream.write(line);
+    clearLine(stream, 1);
+    shown = line;
+  };
+  const wipe = () => {
+    if (shown === null) return;
+    cursorTo(stream, 0);
+    clearLine(stream, 0);
+    shown = null;
+  };
+  return {
+    update: (snapshot, nowMs) => {
+      if (drawnAtMs !== null && nowMs - drawnAtMs < DRAWN_EVERY_MS) return;
+      drawnAtMs = nowMs;
+      // One column less: a line that fills the last one wraps on some terminals.
+      draw(formatProgress(snapshot, (stream.columns ?? COLUMNS_ASSUMED) - 1));
+    },
+    aside: (line) => {
+      const below = shown;
+      wipe();
+      stream.write(`${line}\n`);
+      if (below !== null) draw(below);
+    },
+    end: wipe,
+  };
+}
+
+function linesTo(stream: ProgressStream): Progress {
+  let writtenAtMs: number | null = null;
+  return {
+    update: (snapshot, nowMs) => {
+      // The first line comes when there is something to tell, not at the start.
+      writtenAtMs ??= nowMs;
+      if (nowMs - writtenAtMs < LINES_EVERY_MS) return;
+      writtenAtMs = nowMs;
+      stream.write(`${formatProgress(snapshot, Number.MAX_SAFE_INTEGER)}\n`);
+    },
+    aside: (line) => void stream.write(`${line}\n`),
+    end: () => {},
+  };
+}
+
+/** `12,345`. */
+export function count(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+function rate(perSecond: number): string {
+  return perSecond < 10 ? perSecond.toFixed(1) : count(perSecond);
+}

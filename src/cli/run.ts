@@ -1,0 +1,75 @@
+/**
+ * The frame around commands: finds the one that is meant, runs it, and turns every end into an exit code and, where
+ * something went wrong, three lines: what, where, what to do.
+ */
+import { createRequire } from 'node:module';
+import { Command, CommanderError } from 'commander';
+import { ConfigError } from '../config/load.js';
+import { StoreError } from '../protocols/ports.js';
+import { CommandError, type CommandFactory, EXIT, type ExitCode, type Terminal } from './terminal.js';
+
+/** Never rejects. `words` are the arguments after the program's name. */
+export async function run(
+  words: readonly string[],
+  terminal: Terminal,
+  factories: readonly CommandFactory[],
+): Promise<ExitCode> {
+  let exit: ExitCode = EXIT.done;
+  const ended = (code: ExitCode) => {
+    exit = code;
+  };
+  const program = new Command('orbweaver')
+    .description('A polite, unattended web crawler.')
+    .version(version(), '--version', 'print the version')
+    .showSuggestionAfterError();
+  const commands = factories.map((factory) => factory(terminal, ended));
+  for (const command of [program, ...commands]) frame(command, terminal);
+  for (const command of commands) program.addCommand(command);
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+    return exit;
+  } catch (error) {
+    return explain(error, terminal);
+  }
+}
+
+/** Commander throws instead of ending the process, and writes where we do. */
+function frame(command: Command, terminal: Terminal): void {
+  command.exitOverride().configureOutput({
+    writeOut: (text) => terminal.print(text.replace(/\n$/, '')),
+    writeErr: (text) => terminal.note(text.replace(/\n$/, '')),
+  });
+}
+
+function explain(error: unknown, terminal: Terminal): ExitCode {
+  // Help and version have printed themselves; a call without any command is a wrong one.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+  if (error instanceof ConfigError) {
+    const advice = '`orbweaver config` lists every option, its value and where that comes from';
+    return tell(terminal, EXIT.usage, error.code, error.message, error.where, advice);
+  }
+  if (error instanceof StoreError) return tell(terminal, EXIT.failed, error.code, error.message, null, null);
+  if (error instanceof CommandError) {
+    return tell(terminal, error.exit, error.code, error.message, error.where, error.advice);
+  }
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return tell(terminal, EXIT.failed, 'internal', trace, null, 'this is a fault of the program: please report it');
+}
+
+function tell(
+  terminal: Terminal,
+  exit: ExitCode,
+  code: string,
+  what: string,
+  where: string | null,
+  advice: string | null,
+): ExitCode {
+  terminal.note(`orbweaver: ${what} [${code}]`);
+  if (where !== null) terminal.note(`  at: ${where}`);
+  if (advice !== null) terminal.note(`  do: ${advice}`);
+  return exit;
+}
+
+function version(): string {
+  return (createRequire(import.meta.url)('../../package.json') as { version: string }).version;
+}

@@ -1,0 +1,250 @@
+/**
+ * Every option: its default, its bounds, its unit and a sentence. Nothing else in the project has a default for them.
+ *
+ * Objects are strict: an option that does not exist is an error, since a typing error in `politeness` is paid by
+ * others. What an option can not say alone (one bound against another) is in `contradictions`.
+ */
+import { z } from 'zod';
+
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
+
+declare module 'zod' {
+  interface GlobalMeta {
+    /** What a number counts; absent where the value has no unit. */
+    unit?: string;
+  }
+}
+
+/** An option with its default, a sentence for people, and what its number counts. */
+function option<S extends z.ZodType>(schema: S, fallback: z.input<S>, description: string, unit?: string) {
+  return schema.default(fallback as never).meta(unit === undefined ? { description } : { description, unit });
+}
+
+function group<S extends z.ZodRawShape>(description: string, shape: S) {
+  return z
+    .strictObject(shape)
+    .prefault({} as never)
+    .meta({ description });
+}
+
+const whole = (least: number, most: number) => z.int().min(least).max(most);
+const filled = z.string().min(1);
+const milliseconds = 'milliseconds';
+const bytes = 'bytes';
+
+const networks = z.array(z.union([z.cidrv4(), z.cidrv6()])).max(1_000);
+const address = z.union([z.ipv4(), z.ipv6()]);
+const serverAddress = z
+  .string()
+  .regex(/^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-fA-F:.]+\])(:\d{1,5})?$|^[0-9a-fA-F:]*:[0-9a-fA-F:]+$/)
+  .meta({ title: 'an IP address, with a port where it is not 53, as in 127.0.0.1:5353 or [::1]:5353' });
+const hostPattern = z
+  .string()
+  .regex(/^(\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*)$/)
+  .meta({ title: 'a host name in lower case, *.NAME for all names below it, or * for all' });
+
+export const configSchema = z.strictObject({
+  userAgent: option(
+    z
+      .string()
+      .max(256)
+      .regex(/^[A-Za-z][\x20-\x7e]*$/)
+      .meta({ title: 'at most 256 printable ASCII characters that begin with the product token' }),
+    'Orbweaver/0.1',
+    'Sent with each request. Its first word is what robots.txt is matched against; beyond loopback it must hold a URL or an address where the operator can be reached.',
+  ),
+  scope: option(
+    z.enum(['host', 'site', 'any']),
+    'site',
+    'How far links are followed from the seeds: their hosts, their registrable domains, or anywhere.',
+  ),
+  maxDepth: option(whole(0, 1_000_000).nullable(), null, 'Links further from a seed are left; null: no bound.', 'hops'),
+  waitSeconds: option(
+    z.number().min(0).max(86_400),
+    30,
+    'A crawl ends when nothing falls due within this time.',
+    'seconds',
+  ),
+
+  dns: group('How names become addresses', {
+    servers: option(z.array(serverAddress).max(16), [], 'Name servers to ask; none: those of the system.'),
+    hosts: option(
+      z.record(hostPattern, address),
+      {},
+      'Fixed addresses by name; *.example.org stands for all names below it, at any depth.',
+    ),
+  }),
+  guard: group('Which addresses may be reached', {
+    allow: option(networks, [], 'Networks that are allowed although they are private, loopback or reserved.'),
+  }),
+  politeness: group('How often a host is asked', {
+    delayMs: option(
+      whole(0, 3_600_000),
+      1_000,
+      'The least time from the end of a request to the next one of its host.',
+      milliseconds,
+    ),
+    hostDelaysMs: option(
+      z.record(hostPattern, whole(0, 3_600_000)),
+      {},
+      'Hosts with a delay of their own; *.example.org stands for all names below it.',
+      milliseconds,
+    ),
+    adaptiveFactor: option(
+      z.number().min(0).max(1_000),
+      10,
+      'A host is left alone for this many times as long as it took to answer; 0 switches that off.',
+      'times',
+    ),
+    addressDelayMs: option(
+      whole(0, 60_000),
+      100,
+      'The least time between two requests to one address; 0 switches that off.',
+      milliseconds,
+    ),
+    addressExempt: option(networks, [], 'Networks whose addresses have no clock of their own, as of a large cache.'),
+  }),
+  fetch: group('Requests and their bounds', {
+    slots: option(whole(1, 4_096), 256, 'Requests at once.', 'requests'),
+    timeoutMs: option(
+      whole(100, 600_000),
+      20_000,
+      'The whole of a request, from the connection to the last byte.',
+      milliseconds,
+    ),
+    bytesMax: option(whole(1, 1_024 * MIB), 16 * MIB, 'A body beyond it, after decompression, is refused.', bytes),
+    headerBytesMax: option(whole(1_024, MIB), 64 * KIB, 'A header block beyond it is refused.', bytes),
+    socketsMax: option(
+      whole(1, 65_536),
+      1_024,
+      'Open connections, idle ones included; the oldest idle one gives way.',
+      'connections',
+    ),
+    openVisitsMax: option(
+      whole(1, 65_536),
+      256,
+      'Visits begun and not yet committed: what a crash may repeat.',
+      'visits',
+    ),
+    bodyBudgetBytes: option(
+      whole(MIB, 64 * 1_024 * MIB),
+      256 * MIB,
+      'Bodies in memory; above half of it no request begins, at the whole of it sockets are paused.',
+      bytes,
+    ),
+  }),
+  robots: group('robots.txt', {
+    timeoutMs: option(whole(100, 600_000), 10_000, 'The whole of a request for robots.txt.', milliseconds),
+  }),
+  page: group('Reading pages', {
+    linksMax: option(whole(0, 1_000_000), 5_000, 'Links taken from one page; the rest is counted and left.', 'links'),
+    threads: option(whole(1, 64), 2, 'Threads that read pages; without a value, by the number of cores.', 'threads'),
+  }),
+  archive: group('WARC files', {
+    enabled: option(z.boolean(), true, 'Keep requests and responses in WARC files.'),
+    fileBytesMax: option(
+      whole(1_000_000, 1e12),
+      1_000_000_000,
+      'A WARC file that reaches it is closed and a new one begun.',
+      bytes,
+    ),
+  }),
+  tls: group('Certificates', {
+    ca: option(filled.nullable(), null, 'A PEM file of authorities that are trusted beside those of the runtime.'),
+  }),
+  retry: group('Deliveries after a failure', {
+    delaysSeconds: option(
+      z.array(z.number().min(0).max(86_400)).min(1).max(100),
+      [2, 10, 30, 60, 120],
+      'Waits before each further delivery; the last one repeats.',
+      'seconds',
+    ),
+    deliveriesMax: option(whole(1, 100), 8, 'Deliveries in all; then the URL is a dead letter.', 'deliveries'),
+  }),
+  breaker: group('Hosts that fail', {
+    failures: option(whole(1, 1_000), 5, 'Failures in a row that close a host.', 'failures'),
+    quarantineSeconds: option(
+      z.number().min(1).max(86_400),
+      30,
+      'The first time for which it stays closed; it doubles.',
+      'seconds',
+    ),
+  }),
+  seen: group('The filter of known URLs', {
+    expectedUrls: option(whole(1_000, 1e10), 1e7, 'It keeps to one false hit in a hundred up to this size.', 'URLs'),
+  }),
+  hosts: group('Host actors', {
+    liveMax: option(
+      whole(1, 1_000_000),
+      50_000,
+      'Hosts in memory; beyond it the least recently used one is put to the store.',
+      'hosts',
+    ),
+    activeFactor: option(z.number().min(1).max(100), 3, 'Hosts kept ready per fetch slot.', 'hosts'),
+  }),
+});
+
+export type Config = z.output<typeof configSchema>;
+
+/** An option as it stands in the tree of the schema. */
+export interface Option {
+  /** Dotted: `politeness.delayMs`. */
+  readonly key: string;
+  readonly path: readonly string[];
+  readonly schema: z.ZodType;
+  readonly description: string;
+  readonly unit: string | null;
+}
+
+/** All options, in the order of the schema. */
+export const OPTIONS: ReadonlyMap<string, Option> = new Map(
+  Object.entries(configSchema.shape)
+    .flatMap(([name, entry]) => optionsBelow([name], entry))
+    .map((found) => [found.key, found]),
+);
+
+/** Names of groups: keys that hold options and are none. */
+export const GROUPS: ReadonlySet<string> = new Set(
+  [...OPTIONS.values()].filter(({ path }) => path.length > 1).map(({ path }) => path.slice(0, -1).join('.')),
+);
+
+function optionsBelow(path: readonly string[], schema: z.ZodType): Option[] {
+  if (schema instanceof z.ZodPrefault) {
+    const inner = (schema as z.ZodPrefault<z.ZodObject>).unwrap();
+    return Object.entries(inner.shape).flatMap(([name, entry]) => optionsBelow([...path, name], entry as z.ZodType));
+  }
+  const { description = '', unit = null } = schema.meta() ?? {};
+  return [{ key: path.join('.'), path, schema, description, unit }];
+}
+
+export interface Contradiction {
+  /** The options that can not both hold. */
+  readonly keys: readonly string[];
+  readonly message: string;
+}
+
+/** Options whose values exclude each other, though each is within its own bounds. */
+export function contradictions(config: Config): Contradiction[] {
+  const { fetch } = config;
+  const found: Contradiction[] = [];
+  if (fetch.bytesMax * 2 > fetch.bodyBudgetBytes) {
+    found.push({
+      keys: ['fetch.bytesMax', 'fetch.bodyBudgetBytes'],
+      message: `fetch.bodyBudgetBytes (${fetch.bodyBudgetBytes}) must hold two bodies of fetch.bytesMax (${fetch.bytesMax}), or one large page stops the crawl`,
+    });
+  }
+  if (fetch.socketsMax < fetch.slots) {
+    found.push({
+      keys: ['fetch.socketsMax', 'fetch.slots'],
+      message: `fetch.socketsMax (${fetch.socketsMax}) must be at least fetch.slots (${fetch.slots}): each request needs a connection`,
+    });
+  }
+  return found;
+}
+
+/** Threads for pages on a machine with so many cores: the main thread keeps one to itself where there are enough. */
+export function pageThreadsFor(cores: number): number {
+  if (cores <= 1) return 1;
+  return Math.min(8, Math.max(2, cores - 1));
+}

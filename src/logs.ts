@@ -1,0 +1,71 @@
+/**
+ * The log: one JSON object a line, to standard error or a file. What it gets is written before the call returns, so
+ * that the last lines before an end of any kind are there.
+ *
+ * Credentials never reach it: those inside URLs and the values of fields that are named for secrets are replaced.
+ */
+import { pino } from 'pino';
+import type { Log } from './protocols/effects.js';
+import type { LogPort } from './protocols/ports.js';
+
+export type LogLevel = Log['level'];
+
+export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Appended to, with its folders made; null for standard error. */
+  readonly file: string | null;
+}
+
+export interface OpenLog extends LogPort {
+  /** Nothing is written after it. */
+  close(): void;
+}
+
+const STANDARD_ERROR = 2;
+const REPLACEMENT = '[redacted]';
+const SECRET_FIELD = /authorization|cookie|password|passwd|secret|apikey/i;
+/** `user:password@` or `user@` between the slashes and the host. */
+const CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi;
+
+/** Throws where the file can not be opened. */
+export function openLog({ level, file }: LogOptions): OpenLog {
+  const destination = pino.destination({ dest: file ?? STANDARD_ERROR, sync: true, mkdir: true, append: true });
+  const logger = pino(
+    {
+      level,
+      base: null,
+      messageKey: 'event',
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    destination,
+  );
+  let isOpen = true;
+  return {
+    log: (lineLevel, event, fields) => {
+      if (isOpen && logger.isLevelEnabled(lineLevel)) logger[lineLevel](redacted(fields), withoutCredentials(event));
+    },
+    close: () => {
+      if (!isOpen) return;
+      isOpen = false;
+      destination.flushSync();
+      if (file !== null) destination.end();
+    },
+  };
+}
+
+/** The same text with the credentials of every URL in it replaced. */
+export function withoutCredentials(text: string): string {
+  return text.includes('@') ? text.replace(CREDENTIALS, `$1${REPLACEMENT}@`) : text;
+}
+
+function redacted(fields: Log['fields']): Log['fields'] {
+  const clean: Record<string, string | number | boolean | null> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (SECRET_FIELD.test(name) && value !== null) clean[name] = REPLACEMENT;
+    else clean[name] = typeof value === 'string' ? withoutCredentials(value) : value;
+  }
+  return clean;
+}

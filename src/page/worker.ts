@@ -1,0 +1,41 @@
+/**
+ * The inside of a parser thread: a task comes, its answer goes, in order.
+ *
+ * Bodies come by transfer or as a copy; the large parts of an answer go by transfer.
+ */
+import { writeSync } from 'node:fs';
+import { parentPort, type TransferListItem, workerData } from 'node:worker_threads';
+import type { ParseResult, ParseTask } from '../domain/parsing.js';
+import { firstHeader } from './headers.js';
+import { parse } from './parse.js';
+
+/** What a thread is told when it begins. */
+export interface ParserThreadData {
+  /** Obey the practice web's fault header. Never in a crawl of anything else. */
+  readonly faults: boolean;
+}
+
+const FAULT_HEADER = 'x-orbweaver-fault';
+
+const port = parentPort;
+const { faults } = workerData as ParserThreadData;
+
+port?.on('message', (task: ParseTask) => {
+  if (faults) obeyFault(task);
+  const result = parse(task);
+  port.postMessage(result, transfersOf(result));
+});
+
+function transfersOf(result: ParseResult): TransferListItem[] {
+  const transfers: TransferListItem[] = [];
+  if (result.archive !== null) transfers.push(result.archive.bytes.buffer as ArrayBuffer);
+  if (result.kind === 'parsed' && result.decoded !== null) transfers.push(result.decoded.buffer as ArrayBuffer);
+  return transfers;
+}
+
+/** The thread dies as by a fault of its own, in the middle of its task. */
+function obeyFault(task: ParseTask): void {
+  if (firstHeader(task.headers, FAULT_HEADER) !== 'worker-exit') return;
+  writeSync(2, `practice fault: parser thread exits on ${task.url}\n`);
+  process.exit(70);
+}

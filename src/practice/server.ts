@@ -1,0 +1,268 @@
+/**
+ * The practice web's server: many hosts on one loopback port, told apart by the Host header, and a witness.
+ *
+ * It counts the attempts on URLs that fail at first; since it outlives the crawler's kills, a URL that has healed stays
+ * healed. Paths that begin with `/__` are the test's own door: truth, counts, log, marks, aimed kills. They are answered
+ * on any host and never written down.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { type Answer, type Answers, answersOf } from './answers.js';
+import { type Exchange, send } from './exchange.js';
+import { type Killer, MOMENTS, type Moment, openKiller, type Series, type Shot } from './killer.js';
+import { pageText } from './pages.js';
+import { type Truth, truthOf } from './truth.js';
+import type { PracticeHost, PracticeWeb } from './web.js';
+import { openWitness, type Witness } from './witness.js';
+
+export interface PracticeServerOptions {
+  readonly web: PracticeWeb;
+  /** 0, the default, takes a free one. */
+  readonly port?: number;
+  /** The address to listen on; 127.0.0.1 by default. */
+  readonly host?: string;
+  /** Where the witness writes, begun anew; in memory where left out. */
+  readonly logFile?: string;
+  /** Lets `POST /__arm` kill processes. Off by default: anyone who reaches the port could. */
+  readonly allowKills?: boolean;
+  /** Kills from the start on, without being told over HTTP. */
+  readonly kills?: Series;
+  /** How long a never-ending page drips, in ms; 60 s by default. */
+  readonly endlessMs?: number;
+}
+
+export interface PracticeServer {
+  readonly port: number;
+  readonly log: Witness;
+  /** Kills without HTTP, whatever `allowKills` says. */
+  arm(shot: Shot): void;
+  truth(agent?: string): Truth;
+  stats(): PracticeStats;
+  /** Drops all connections, brings the log to its file. */
+  close(): Promise<void>;
+}
+
+export interface PracticeStats {
+  readonly requests: number;
+  readonly open: number;
+  readonly connections: number;
+  readonly byStatus: Readonly<Record<string, number>>;
+  /** Faults that were really met, by kind. */
+  readonly faults: Readonly<Record<string, number>>;
+  readonly kills: number;
+  readonly killsMissed: number;
+}
+
+const NO_SUCH_HOST: Answer = {
+  status: 404,
+  headers: ['Content-Type', 'text/plain; charset=utf-8'],
+  body: Buffer.from('No such host.\n'),
+  manner: { kind: 'at-once' },
+};
+
+/** Listens, and resolves once the port is known. Rejects where the port is taken or the log can't be opened. */
+export async function startPracticeServer(options: PracticeServerOptions): Promise<PracticeServer> {
+  const witness = openWitness(options.logFile);
+  const killer = openKiller(witness, options.kills);
+  const server = createServer({ keepAliveTimeout: 30_000, requestTimeout: 0, highWaterMark: 1 << 20 });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ port: options.port ?? 0, host: options.host ?? '127.0.0.1', backlog: 4096 }, resolve);
+    });
+  } catch (error) {
+    witness.close();
+    throw error;
+  }
+  const { port } = server.address() as AddressInfo;
+  const site = openSite(options, port, witness, killer);
+  server.on('request', site.onRequest);
+  return {
+    port,
+    log: witness,
+    arm: killer.arm,
+    truth: site.truth,
+    stats: site.stats,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          witness.close();
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+}
+
+interface Site {
+  onRequest(request: IncomingMessage, response: ServerResponse): void;
+  truth(agent?: string): Truth;
+  stats(): PracticeStats;
+}
+
+function openSite(options: PracticeServerOptions, port: number, witness: Witness, killer: Killer): Site {
+  const { web } = options;
+  const suffix = port === 80 ? '' : `:${port}`;
+  const authority = (host: PracticeHost): string => `${host.name}${suffix}`;
+  const answers = answersOf(web, pageText(web, authority), authority);
+  const connections = new WeakMap<Socket, number>();
+  const tally = {
+    requests: 0,
+    open: 0,
+    connections: 0,
+    byStatus: {} as Record<string, number>,
+    faults: {} as Record<string, number>,
+  };
+
+  const answerTo = openAttempts(web, answers, tally.faults);
+  const truths = new Map<string, Truth>();
+  const truth = (agent = web.settings.productToken): Truth => {
+    const known = truths.get(agent) ?? truthOf(web, authority, agent);
+    truths.set(agent, known);
+    return known;
+  };
+  const stats = (): PracticeStats => ({ ...tally, kills: killer.fired(), killsMissed: killer.missed() });
+  const control = openControl({ truth, stats, witness, killer, allowKills: options.allowKills ?? false });
+
+  const connectionOf = (socket: Socket): number => {
+    const number = connections.get(socket) ?? ++tally.connections;
+    connections.set(socket, number);
+    return number;
+  };
+
+  const visit = (request: IncomingMessage, response: ServerResponse, path: string): void => {
+    const hostHeader = request.headers.host ?? '';
+    const id = witness.start(hostHeader, request.method ?? 'GET', path, connectionOf(request.socket));
+    tally.requests += 1;
+    tally.open += 1;
+    const shot = killer.count();
+    const answer = answerTo(hostHeader, path);
+    let ended = false;
+    const exchange: Exchange = {
+      response,
+      withBody: request.method !== 'HEAD',
+      halfway: shot?.moment === 'middle' ? () => killer.fire(shot) : undefined,
+      endlessMs: options.endlessMs ?? 60_000,
+      end(status, how) {
+        if (ended) return;
+        ended = true;
+        tally.open -= 1;
+        add(tally.byStatus, String(status ?? 'none'));
+        witness.end(id, status, how, how === 'done' ? learned(answer) : {});
+      },
+    };
+    response.on('close', () => {
+      exchange.end(response.headersSent ? answer.status : null, 'abort');
+      if (shot?.moment === 'after') killer.fire(shot);
+    });
+    if (shot?.moment === 'request') killer.fire(shot);
+    send(answer, exchange);
+  };
+
+  return {
+    onRequest(request, response) {
+      const path = request.url ?? '/';
+      if (path.startsWith('/__')) control(request, response);
+      else visit(request, response, path);
+    },
+    truth,
+    stats,
+  };
+}
+
+/** The next answer to a URL. Only URLs that fail at first are counted: a web without faults needs no memory. */
+function openAttempts(
+  web: PracticeWeb,
+  answers: Answers,
+  faults: Record<string, number>,
+): (hostHeader: string, path: string) => Answer {
+  const attempts = new Map<string, number>();
+  return (hostHeader, path) => {
+    const host = web.hostNamed(hostHeader.replace(/\.?(:\d*)?$/, '').toLowerCase());
+    if (host === undefined) return NO_SUCH_HOST;
+    const failures = answers.failuresOf(host, path);
+    if (failures.length === 0) return answers.answerTo(host, path, 0);
+    const url = `${host.name}${path}`;
+    const attempt = attempts.get(url) ?? 0;
+    attempts.set(url, attempt + 1);
+    const failure = failures[attempt];
+    if (failure !== undefined) add(faults, failure.kind === 'status' ? String(failure.status) : failure.kind);
+    return answers.answerTo(host, path, attempt);
+  };
+}
+
+/** What the client knows once it has the whole answer. */
+function learned({ retryAfterSeconds, robotsText }: Answer): { ra?: number; rb?: string } {
+  return {
+    ...(retryAfterSeconds === undefined ? {} : { ra: retryAfterSeconds }),
+    ...(robotsText === undefined ? {} : { rb: robotsText }),
+  };
+}
+
+interface ControlParts {
+  readonly truth: (agent?: string) => Truth;
+  readonly stats: () => PracticeStats;
+  readonly witness: Witness;
+  readonly killer: Killer;
+  readonly allowKills: boolean;
+}
+
+/** `GET /__truth[?agent=NAME]`, `/__stats`, `/__log`; `POST /__mark?e=K|B`, `/__arm?pid=N|pidFile=F&requests=N&moment=M`, `/__disarm`. */
+function openControl(parts: ControlParts): (request: IncomingMessage, response: ServerResponse) => void {
+  const { witness, killer } = parts;
+  const answer = (method: string, url: URL): [status: number, body: unknown] => {
+    const query = url.searchParams;
+    switch (`${method} ${url.pathname}`) {
+      case 'GET /__truth':
+        return [200, parts.truth(query.get('agent') ?? undefined)];
+      case 'GET /__stats':
+        return [200, parts.stats()];
+      case 'GET /__log':
+        return [200, witness.text()];
+      case 'POST /__mark': {
+        const e = query.get('e');
+        if (e !== 'K' && e !== 'B') return [400, { error: 'e must be K or B' }];
+        witness.mark(e);
+        witness.flush();
+        return [200, { marked: e }];
+      }
+      case 'POST /__arm': {
+        if (!parts.allowKills) return [403, { error: 'this server was not started with kills allowed' }];
+        const shot = toShot(query);
+        if (shot === undefined)
+          return [400, { error: `needs pid or pidFile, requests from 1, moment ${MOMENTS.join(' | ')}` }];
+        killer.arm(shot);
+        return [200, { armed: shot }];
+      }
+      case 'POST /__disarm':
+        killer.disarm();
+        return [200, { armed: null }];
+      default:
+        return [404, { error: 'no such control' }];
+    }
+  };
+  return (request, response) => {
+    const [status, body] = answer(request.method ?? 'GET', new URL(request.url ?? '/', 'http://practice.test'));
+    const type = typeof body === 'string' ? 'application/x-ndjson' : 'application/json';
+    response.writeHead(status, { 'Content-Type': type });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+}
+
+function toShot(query: URLSearchParams): Shot | undefined {
+  const pid = Number(query.get('pid') ?? Number.NaN);
+  const pidFile = query.get('pidFile');
+  const requests = Number(query.get('requests') ?? 1);
+  const moment = query.get('moment') ?? 'request';
+  if (!isMoment(moment) || !(requests >= 1)) return undefined;
+  if (pidFile !== null) return { victim: { pidFile }, requests, moment };
+  return pid > 1 ? { victim: { pid }, requests, moment } : undefined;
+}
+
+function isMoment(word: string): word is Moment {
+  return (MOMENTS as readonly string[]).includes(word);
+}
+
+function add(counts: Record<string, number>, key: string): void {
+  counts[key] = (counts[key] ?? 0) + 1;
+}

@@ -1,0 +1,74 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/cli/commands.js';
+import { run } from '../../src/cli/run.js';
+
+async function called(...words: string[]) {
+  const out: string[] = [];
+  const err: string[] = [];
+  const terminal = { print: (line: string) => void out.push(line), note: (line: string) => void err.push(line) };
+  return { exit: await run(words, terminal, COMMANDS), out, err };
+}
+
+describe('canonical', () => {
+  it('--json: input, canonical, reason, steps', async () => {
+    const { exit, out } = await called('canonical', '--json', '--base', 'http://site.test/a/', 'b#c', 'mailto:x');
+    expect(exit).toBe(0);
+    expect(out.map((line) => JSON.parse(line))).toEqual([
+      {
+        input: 'b#c',
+        canonical: 'http://site.test/a/b',
+        reason: null,
+        steps: [
+          { rule: 'resolve', before: 'b#c', after: 'http://site.test/a/b#c' },
+          { rule: 'drop-fragment', before: 'http://site.test/a/b#c', after: 'http://site.test/a/b' },
+        ],
+      },
+      { input: 'mailto:x', canonical: null, reason: 'url_scheme', steps: [] },
+    ]);
+  });
+
+  it('for people: each rule in words, and why one is refused', async () => {
+    const { out } = await called('canonical', 'http://site.test/#a', 'mailto:x');
+    expect(out.join('\n')).toContain('without the fragment');
+    expect(out).toContain('  = http://site.test/');
+    expect(out).toContain('  = refused: not an http or https URL [url_scheme]');
+  });
+
+  it('wrong usage: no URL, or a base that is none', async () => {
+    expect((await called('canonical')).exit).toBe(2);
+    expect((await called('canonical', '--base', '/x', 'y')).exit).toBe(2);
+  });
+});
+
+describe('practice', () => {
+  it('wrong usage: a port out of bounds, a profile that is none, fewer pages than hosts', async () => {
+    expect((await called('practice', '--port', '65536')).exit).toBe(2);
+    expect((await called('practice', '--profile', 'kind')).exit).toBe(2);
+    const { exit, err } = await called('practice', '--hosts', '3', '--pages', '2');
+    expect(exit).toBe(2);
+    expect(err[0]).toContain('[practice_settings]');
+  });
+
+  it('serves until it is interrupted, then ends with 130', async () => {
+    const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+    const child = spawn(
+      process.execPath,
+      [program, 'practice', '--json', '--hosts', '2', '--pages', '6', '--seed', '7'],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    const exited = once(child, 'exit');
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const told = JSON.parse(line);
+    expect(told).toMatchObject({ event: 'listening', hosts: 2, pages: 6, profile: 'ordinary', seed: 7 });
+    const truth = (await (await fetch(told.truth)).json()) as { seeds: string[] };
+    expect(truth.seeds).toEqual(told.seeds);
+    child.kill('SIGINT');
+    expect(await exited).toEqual([130, null]);
+  });
+});
