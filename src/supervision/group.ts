@@ -11,7 +11,7 @@
  */
 import { Budget, backOffMs } from './budget.js';
 import { endPlace, type Place } from './nact.js';
-import { promised, type Fate, type Node, type Runtime, type Supervisor } from './runtime.js';
+import { type Fate, type Node, promised, type Runtime, type Supervisor } from './runtime.js';
 import type { GroupSpec } from './specification.js';
 import { affected } from './strategy.js';
 import type { Timer } from './timers.js';
@@ -149,7 +149,8 @@ export class Group implements Node, Supervisor<Node> {
 
   /** Unless the parent has halted or stopped the group meanwhile. */
   private reportTo(parent: Group, reason: string): void {
-    if (this.phase === 'down' && parent.phase === 'running' && !parent.isInWave(this)) parent.childCrashed(this, reason);
+    if (this.phase === 'down' && parent.phase === 'running' && !parent.isInWave(this))
+      parent.childCrashed(this, reason);
   }
 
   private isInWave(child: Node): boolean {

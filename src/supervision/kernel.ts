@@ -12,13 +12,13 @@ import type { Instant, Ref, Tagged } from '../protocols/actor.js';
 import type { FetchEnded, Log, Notice } from '../protocols/effects.js';
 import type { Ports } from '../protocols/ports.js';
 import { Cell, type Tally } from './cell.js';
-import { DeadLetters, type DeadLetterCount, type DeathOfLetter } from './dead-letters.js';
+import { type DeadLetterCount, DeadLetters, type DeathOfLetter } from './dead-letters.js';
 import { OnDemand } from './directory.js';
-import { Faults, type FaultPlan } from './faults.js';
+import { type FaultPlan, Faults } from './faults.js';
 import { Group } from './group.js';
-import { messageIn, type Letter } from './inbox.js';
-import { endPlace, spawnPlace, startSystem, type Place } from './nact.js';
-import { reasonOf, type KernelFailure, type Node, type Runtime, type Watcher } from './runtime.js';
+import { type Letter, messageIn } from './inbox.js';
+import { endPlace, type Place, spawnPlace, startSystem } from './nact.js';
+import { type KernelFailure, type Node, type Runtime, reasonOf, type Watcher } from './runtime.js';
 import { childPath, type GroupSpec, type NodeSpec } from './specification.js';
 import { Timers } from './timers.js';
 
@@ -132,7 +132,8 @@ class TreeKernel implements Kernel, Runtime {
       return directory;
     }
     const group = new Group(path, spec, place, parent, this);
-    for (const child of spec.children) group.children.push(this.build(child, childPath(path, child.name), place, group));
+    for (const child of spec.children)
+      group.children.push(this.build(child, childPath(path, child.name), place, group));
     return group;
   }
 
@@ -179,7 +180,14 @@ class TreeKernel implements Kernel, Runtime {
     }
     const { staleAnswers, strays } = this;
     const deadLetters = this.deadLetters.counts();
-    return { actors, deadLetters, staleAnswers, strays, faultsInjected: this.faults.injected, timers: this.timers.size };
+    return {
+      actors,
+      deadLetters,
+      staleAnswers,
+      strays,
+      faultsInjected: this.faults.injected,
+      timers: this.timers.size,
+    };
   }
 
   // -- what its parts ask -----------------------------------------------------------------------------------------

@@ -7,10 +7,10 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { address, type Behaviour } from '../../src/protocols/actor.js';
-import { log, type Effect } from '../../src/protocols/effects.js';
+import { type Effect, log } from '../../src/protocols/effects.js';
 import type { Fault } from '../../src/supervision/faults.js';
 import { createKernel } from '../../src/supervision/kernel.js';
-import { actor, group, onDemand, type InboxRule, type Strategy } from '../../src/supervision/specification.js';
+import { actor, group, type InboxRule, onDemand, type Strategy } from '../../src/supervision/specification.js';
 import { portDoubles } from './doubles.js';
 import { VirtualTime } from './virtual-time.js';
 
@@ -30,7 +30,10 @@ function behaviourOf(post: (to: string, order: Order) => void): Behaviour<string
       },
       leave: (path, { number }) => [path, [say(path, number), { do: 'passivate' }]],
       // Sends while it is being handled: into the inbox of a turn that is under way.
-      echo: (path, { number }) => (post(path, 'say'), [path, [say(path, number), { do: 'passivate' }]]),
+      echo: (path, { number }) => {
+        post(path, 'say');
+        return [path, [say(path, number), { do: 'passivate' }]];
+      },
     },
   };
 }
@@ -38,7 +41,13 @@ function behaviourOf(post: (to: string, order: Order) => void): Behaviour<string
 const RECEIVERS = ['a', 'b', 'c', 'hosts/p000/h', 'hosts/p001/i'] as const;
 
 const step = fc.oneof(
-  { weight: 8, arbitrary: fc.record({ to: fc.constantFrom(...RECEIVERS), order: fc.constantFrom<Order>('say', 'say', 'say', 'crash', 'leave', 'echo') }) },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      to: fc.constantFrom(...RECEIVERS),
+      order: fc.constantFrom<Order>('say', 'say', 'say', 'crash', 'leave', 'echo'),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ advanceMs: fc.constantFrom(0, 1, 7, 20, 150) }) },
 );
 
@@ -60,7 +69,10 @@ const universe = fc.record({
 });
 
 let time: VirtualTime;
-beforeEach(() => (time = new VirtualTime()).install());
+beforeEach(() => {
+  time = new VirtualTime();
+  time.install();
+});
 afterEach(() => time.uninstall());
 
 it('every message is handled once and in order, or is one dead letter, whatever crashes', async () => {
@@ -70,9 +82,11 @@ it('every message is handled once and in order, or is one dead letter, whatever 
     fc.asyncProperty(universe, async ({ strategy, inHand, overflow, bound, restarts, faults, steps }) => {
       const ports = portDoubles({ clock: time });
       let sent = 0;
-      const post = (to: string, type: Order): void => kernel.tell(address<Message>(to), { type, number: ++sent } as Message);
+      const post = (to: string, type: Order): void =>
+        kernel.tell(address<Message>(to), { type, number: ++sent } as Message);
       const behaviour = behaviourOf(post);
-      const inbox: InboxRule = overflow === 'give-way' ? { bound, overflow, tell: address('nobody') } : { bound, overflow };
+      const inbox: InboxRule =
+        overflow === 'give-way' ? { bound, overflow, tell: address('nobody') } : { bound, overflow };
       const shared = { why: 'a test', behaviour, inbox, inHand, stopWithinMs: 100 } as const;
       const budgeted = { budget: { restarts, withinMs: 100 }, backoff: { firstMs: 1, maxMs: 10 } };
       const tree = group('root', { ...budgeted, why: 'a test', strategy, stopWithinMs: 1_000 }, [
@@ -98,13 +112,16 @@ it('every message is handled once and in order, or is one dead letter, whatever 
       await time.advance(2_000);
 
       const said = ports.lines.filter((line) => line.event === 'said');
-      const numbers = said.map((line) => line.fields['number'] as number);
+      const numbers = said.map((line) => line.fields.number as number);
       expect(new Set(numbers).size).toBe(numbers.length);
-      for (const who of new Set(said.map((line) => line.fields['who']))) {
-        const own = said.filter((line) => line.fields['who'] === who).map((line) => line.fields['number'] as number);
+      for (const who of new Set(said.map((line) => line.fields.who))) {
+        const own = said.filter((line) => line.fields.who === who).map((line) => line.fields.number as number);
         expect(own).toEqual(own.toSorted((a, b) => a - b));
       }
-      const dead = kernel.counts().deadLetters.filter((letter) => letter.under !== 'nobody').reduce((sum, letter) => sum + letter.count, 0);
+      const dead = kernel
+        .counts()
+        .deadLetters.filter((letter) => letter.under !== 'nobody')
+        .reduce((sum, letter) => sum + letter.count, 0);
       expect(numbers.length + dead).toBe(sent);
       expect([kernel.counts().strays, kernel.counts().timers]).toEqual([0, 0]);
       expect(kernel.counts().actors.map((one) => one.inbox)).toEqual([0, 0, 0, 0]);

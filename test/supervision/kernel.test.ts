@@ -1,10 +1,30 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { address, type Behaviour, type Crash, type Ref } from '../../src/protocols/actor.js';
-import { log, send, watch, type CommitFailed, type Committed, type Effect, type FetchEnded, type Notice, type Pressure } from '../../src/protocols/effects.js';
+import {
+  type CommitFailed,
+  type Committed,
+  type Effect,
+  type FetchEnded,
+  log,
+  type Notice,
+  type Pressure,
+  send,
+  watch,
+} from '../../src/protocols/effects.js';
 import { StoreError } from '../../src/protocols/ports.js';
 import { createKernel, type Kernel, type KernelOptions } from '../../src/supervision/kernel.js';
-import { actor, group, onDemand, pool, type GroupSpec, type InboxRule, type InHandRule, type NodeSpec, type Strategy } from '../../src/supervision/specification.js';
-import { portDoubles, type PortDoubles } from './doubles.js';
+import {
+  actor,
+  type GroupSpec,
+  group,
+  type InboxRule,
+  type InHandRule,
+  type NodeSpec,
+  onDemand,
+  pool,
+  type Strategy,
+} from '../../src/supervision/specification.js';
+import { type PortDoubles, portDoubles } from './doubles.js';
 import { VirtualTime } from './virtual-time.js';
 
 type Word =
@@ -132,8 +152,9 @@ function hostsOf(over: Partial<Parameters<typeof onDemand<string, string[], Word
 
 const A = address<Word>('a');
 const hostAt = (name: string): Ref<Word> => address(`hosts/p002/${name}`);
-const seenTexts = (): unknown[] => ports.lines.filter((line) => line.event === 'seen').map((line) => line.fields['text']);
-const events = (event: string): readonly Record<string, unknown>[] => ports.lines.filter((line) => line.event === event).map((line) => line.fields);
+const seenTexts = (): unknown[] => ports.lines.filter((line) => line.event === 'seen').map((line) => line.fields.text);
+const events = (event: string): readonly Record<string, unknown>[] =>
+  ports.lines.filter((line) => line.event === event).map((line) => line.fields);
 
 describe('messages and turns', () => {
   it('handles messages in order', async () => {
@@ -151,7 +172,14 @@ describe('messages and turns', () => {
     kernel.tell(A, note('3'));
     kernel.tell(A, burst('boom'));
     await time.settle();
-    expect(ports.lines.map((line) => line.fields['text'] ?? line.event)).toEqual(['1', '2', '3', 'actor_crashed', 'in_hand_dropped', 'dead_letter']);
+    expect(ports.lines.map((line) => line.fields.text ?? line.event)).toEqual([
+      '1',
+      '2',
+      '3',
+      'actor_crashed',
+      'in_hand_dropped',
+      'dead_letter',
+    ]);
   });
 
   it('gives every other actor its turn after 512 messages (n), the 513th (n + 1) waits', async () => {
@@ -163,7 +191,9 @@ describe('messages and turns', () => {
   });
 
   it('gives every other actor its turn after 4 ms', async () => {
-    const kernel = startKernel(root([scribeActor('a'), scribeActor('b')]), { trace: (path) => path === 'a' && time.pass(1) });
+    const kernel = startKernel(root([scribeActor('a'), scribeActor('b')]), {
+      trace: (path) => path === 'a' && time.pass(1),
+    });
     for (let i = 1; i <= 6; i++) kernel.tell(A, note(String(i)));
     kernel.tell(address<Word>('b'), note('b'));
     await time.settle();
@@ -202,7 +232,9 @@ describe('crash', () => {
     expect(seenTexts()).toEqual(['1']);
     await time.advance(1);
     expect(seenTexts()).toEqual(['1', '2']);
-    expect(diaryOf('a').restarts).toEqual([{ held: ['1', 'half of boom'], crash: { reason: 'Error: boom', inHand: 'burst' } }]);
+    expect(diaryOf('a').restarts).toEqual([
+      { held: ['1', 'half of boom'], crash: { reason: 'Error: boom', inHand: 'burst' } },
+    ]);
   });
 
   it('doubles the back-off with each restart in the window, up to its maximum', async () => {
@@ -217,7 +249,9 @@ describe('crash', () => {
   });
 
   it('bears the budget of restarts (n) and fails at one more (n + 1), all stopped in order', async () => {
-    const kernel = startKernel(root([scribeActor('a'), scribeActor('b')], { budget: { restarts: 2, withinMs: 1_000 } }));
+    const kernel = startKernel(
+      root([scribeActor('a'), scribeActor('b')], { budget: { restarts: 2, withinMs: 1_000 } }),
+    );
     let failure: unknown = null;
     void kernel.failed.then((reason) => (failure = reason));
     for (let i = 0; i < 2; i++) kernel.tell(A, burst(`boom ${i}`));
@@ -279,7 +313,9 @@ describe('crash', () => {
   });
 
   it('tries the same message object again each time that it was sent', async () => {
-    const kernel = startKernel(root([scribeActor('a', { inHand: 'deliver-again' })]), { faults: [{ actor: 'a', nth: 1, times: 2, every: 2 }] });
+    const kernel = startKernel(root([scribeActor('a', { inHand: 'deliver-again' })]), {
+      faults: [{ actor: 'a', nth: 1, times: 2, every: 2 }],
+    });
     const same = note('same');
     kernel.tell(A, same);
     kernel.tell(A, same);
@@ -297,13 +333,17 @@ describe('crash', () => {
     await time.settle();
     expect(seenTexts()).toEqual(['after']);
     expect(kernel.counts().strays).toBe(2);
-    expect(events('stray_error').map((fields) => fields['where'])).toEqual(['trace', 'effect:announce']);
+    expect(events('stray_error').map((fields) => fields.where)).toEqual(['trace', 'effect:announce']);
   });
 });
 
 describe('nothing ends the process', () => {
   it('a log that throws is counted', async () => {
-    const logs = { log: (): never => { throw new Error('disk full'); } };
+    const logs = {
+      log: (): never => {
+        throw new Error('disk full');
+      },
+    };
     ports = portDoubles({ clock: time, logs });
     const kernel = startKernel(root([scribeActor('a')]));
     kernel.tell(A, burst('boom'));
@@ -327,7 +367,7 @@ describe('nothing ends the process', () => {
     kernel.tell(A, note('1'));
     throwsNext = true;
     await time.settle();
-    expect([seenTexts(), events('stray_error').map((fields) => fields['where'])]).toEqual([['1'], ['turn']]);
+    expect([seenTexts(), events('stray_error').map((fields) => fields.where)]).toEqual([['1'], ['turn']]);
   });
 });
 
@@ -340,7 +380,12 @@ describe('strategies', () => {
   for (const strategy of Object.keys(expected) as Strategy[]) {
     it(`${strategy}: takes down and brings back ${expected[strategy].join(', ')}, queues kept`, async () => {
       const names = ['a', 'b', 'c'];
-      const kernel = startKernel(root(names.map((name) => scribeActor(name)), { strategy }));
+      const kernel = startKernel(
+        root(
+          names.map((name) => scribeActor(name)),
+          { strategy },
+        ),
+      );
       await time.settle();
       kernel.tell(address<Word>('b'), burst('boom'));
       await time.settle();
@@ -360,7 +405,13 @@ describe('strategies', () => {
   it('a group over its budget stops, keeps its queues, and is one crash to its parent', async () => {
     const inner = group(
       'inner',
-      { why: 'x', strategy: 'one-for-one', budget: { restarts: 0, withinMs: 100 }, backoff: { firstMs: 1, maxMs: 1 }, stopWithinMs: 100 },
+      {
+        why: 'x',
+        strategy: 'one-for-one',
+        budget: { restarts: 0, withinMs: 100 },
+        backoff: { firstMs: 1, maxMs: 1 },
+        stopWithinMs: 100,
+      },
       [scribeActor('x'), scribeActor('y')],
     );
     const kernel = startKernel(root([scribeActor('a'), inner]));
@@ -385,7 +436,13 @@ describe('a group that is taken down twice', () => {
   const inner = (): NodeSpec =>
     group(
       'inner',
-      { why: 'x', strategy: 'one-for-one', budget: { restarts: 0, withinMs: 100 }, backoff: { firstMs: 1, maxMs: 1 }, stopWithinMs: 500 },
+      {
+        why: 'x',
+        strategy: 'one-for-one',
+        budget: { restarts: 0, withinMs: 100 },
+        backoff: { firstMs: 1, maxMs: 1 },
+        stopWithinMs: 500,
+      },
       [scribeActor('x'), drainer('y', 50, 400)],
     );
   const X = address<Word>('inner/x');
@@ -431,8 +488,10 @@ describe('on demand', () => {
     kernel.tell(address<Word>('nobody'), note('nobody'));
     await time.settle();
     expect(seenTexts()).toEqual(['six', 'name']);
-    expect(kernel.counts().actors).toEqual([{ path: 'hosts', kind: 'onDemand', turns: 2, messages: 2, restarts: 0, inbox: 0, live: 2 }]);
-    expect(events('dead_letter').map((fields) => fields['reason'])).toEqual(['wrong_shard', 'no_such_actor']);
+    expect(kernel.counts().actors).toEqual([
+      { path: 'hosts', kind: 'onDemand', turns: 2, messages: 2, restarts: 0, inbox: 0, live: 2 },
+    ]);
+    expect(events('dead_letter').map((fields) => fields.reason)).toEqual(['wrong_shard', 'no_such_actor']);
   });
 
   it('passivates with an empty inbox only, and loses no message that is sent in the same tick (2000 times)', async () => {
@@ -499,7 +558,7 @@ describe('on demand', () => {
     kernel.tell(bad, note('afresh'));
     await time.settle();
     expect([seenTexts(), diaryOf('bad').starts]).toEqual([['between', 'good', 'afresh'], 2]);
-    expect(events('dead_letter').map((fields) => fields['reason'])).toContain('cooling');
+    expect(events('dead_letter').map((fields) => fields.reason)).toContain('cooling');
   });
 });
 
@@ -567,7 +626,7 @@ describe('answers', () => {
     kernel.tell(address<Word>('writer'), ask({ do: 'commit', outlives: true, batch: 7, parts: [], sync: true }));
     await time.settle();
     expect(seenTexts().toSorted()).toEqual(['commitFailed store_full', 'fetched 3']);
-    expect(events('stray_error').map((fields) => fields['where'])).toEqual(['port:fetch']);
+    expect(events('stray_error').map((fields) => fields.where)).toEqual(['port:fetch']);
   });
 });
 
@@ -582,16 +641,34 @@ function writerActor(): NodeSpec {
       commitFailed: (state, { code }) => [state, seen(state, `commitFailed ${code}`)],
     },
   };
-  return actor('writer', { why: 'x', behaviour, props: 'writer', inbox: { bound: 9, overflow: 'refuse' }, inHand: 'drop', stopWithinMs: 9 });
+  return actor('writer', {
+    why: 'x',
+    behaviour,
+    props: 'writer',
+    inbox: { bound: 9, overflow: 'refuse' },
+    inHand: 'drop',
+    stopWithinMs: 9,
+  });
 }
 
 describe('timers of actors', () => {
-  const at = (key: string, inMs: number, text: string): Effect => ({ do: 'schedule', key, atMonotonicMs: time.monotonicMs() + inMs, message: note(text) });
+  const at = (key: string, inMs: number, text: string): Effect => ({
+    do: 'schedule',
+    key,
+    atMonotonicMs: time.monotonicMs() + inMs,
+    message: note(text),
+  });
 
   it('one a key: a new one replaces the old, a cancelled one never comes, though system timers fire early', async () => {
     time.earlyMs = 0.9;
     const kernel = startKernel(root([scribeActor('a')]));
-    kernel.tell(A, ask(at('x', 50, 'old'), at('x', 20, 'new'), at('y', 30, 'cancelled'), at('z', 40, 'kept'), { do: 'cancel', key: 'y' }));
+    kernel.tell(
+      A,
+      ask(at('x', 50, 'old'), at('x', 20, 'new'), at('y', 30, 'cancelled'), at('z', 40, 'kept'), {
+        do: 'cancel',
+        key: 'y',
+      }),
+    );
     await time.advance(19.5);
     expect(seenTexts()).toEqual([]);
     await time.advance(1);
@@ -625,7 +702,7 @@ describe('overflow', () => {
     for (const text of ['1', '2', '3', '4']) kernel.tell(A, note(text));
     await time.settle();
     expect(seenTexts()).toEqual(['2', '3', '4']);
-    expect(events('dead_letter').map((fields) => fields['reason'])).toEqual(['oldest_dropped']);
+    expect(events('dead_letter').map((fields) => fields.reason)).toEqual(['oldest_dropped']);
   });
 
   it('give-way: nothing is dropped; pressed once at n + 1, relieved below half', async () => {
@@ -633,11 +710,24 @@ describe('overflow', () => {
     const listener: Behaviour<null, null, Pressure> = {
       start: () => [null, []],
       on: {
-        pressed: (state, { who }) => (told.push(`pressed ${who}`), [state, []]),
-        relieved: (state, { who }) => (told.push(`relieved ${who}`), [state, []]),
+        pressed: (state, { who }) => {
+          told.push(`pressed ${who}`);
+          return [state, []];
+        },
+        relieved: (state, { who }) => {
+          told.push(`relieved ${who}`);
+          return [state, []];
+        },
       },
     };
-    const ear = actor('ear', { why: 'x', behaviour: listener, props: null, inbox: { bound: 1, overflow: 'refuse' }, inHand: 'drop', stopWithinMs: 9 });
+    const ear = actor('ear', {
+      why: 'x',
+      behaviour: listener,
+      props: null,
+      inbox: { bound: 1, overflow: 'refuse' },
+      inHand: 'drop',
+      stopWithinMs: 9,
+    });
     const tell = address<Pressure>('ear');
     const kernel = startKernel(root([ear, scribeActor('a', { inbox: { bound: 4, overflow: 'give-way', tell } })]));
     for (const text of ['1', '2', '3', '4']) kernel.tell(A, note(text));
@@ -652,7 +742,7 @@ describe('overflow', () => {
   it('dead letters are logged ten times, then at powers of two', async () => {
     const kernel = startKernel(root([scribeActor('a')]));
     for (let i = 0; i < 100; i++) kernel.tell(address<Word>('nobody'), note('x'));
-    expect(events('dead_letter').map((fields) => fields['count'])).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 32, 64]);
+    expect(events('dead_letter').map((fields) => fields.count)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 32, 64]);
     expect(kernel.counts().deadLetters).toEqual([{ under: 'nobody', message: 'note', count: 100 }]);
   });
 });
@@ -660,12 +750,22 @@ describe('overflow', () => {
 describe('watching', () => {
   it('tells crashed, restarted and stopped; who has no handler for them never watches', async () => {
     const told: string[] = [];
-    const tellOf = (state: null, notice: Notice): readonly [null, readonly Effect[]] => (told.push(`${notice.type} ${notice.who}`), [state, []]);
+    const tellOf = (state: null, notice: Notice): readonly [null, readonly Effect[]] => {
+      told.push(`${notice.type} ${notice.who}`);
+      return [state, []];
+    };
     const warden: Behaviour<null, null, Notice> = {
       start: () => [null, [watch(A), watch(hostAt('h'))]],
       on: { crashed: tellOf, restarted: tellOf, stopped: tellOf },
     };
-    const eye = actor('eye', { why: 'x', behaviour: warden, props: null, inbox: { bound: 1, overflow: 'refuse' }, inHand: 'drop', stopWithinMs: 9 });
+    const eye = actor('eye', {
+      why: 'x',
+      behaviour: warden,
+      props: null,
+      inbox: { bound: 1, overflow: 'refuse' },
+      inHand: 'drop',
+      stopWithinMs: 9,
+    });
     const kernel = startKernel(root([eye, scribeActor('a'), hostsOf()]));
     await time.settle();
     kernel.tell(A, burst('boom'));
@@ -690,10 +790,19 @@ function drainer(name: string, drainsMs: number | null, stopWithinMs: number): N
     },
     drain: (state, now) => [
       state,
-      drainsMs === null ? [] : [{ do: 'schedule', key: 'done', atMonotonicMs: now.monotonicMs + drainsMs, message: { type: 'done' } }],
+      drainsMs === null
+        ? []
+        : [{ do: 'schedule', key: 'done', atMonotonicMs: now.monotonicMs + drainsMs, message: { type: 'done' } }],
     ],
   };
-  return actor(name, { why: 'x', behaviour, props: name, inbox: { bound: 9, overflow: 'refuse' }, inHand: 'drop', stopWithinMs });
+  return actor(name, {
+    why: 'x',
+    behaviour,
+    props: name,
+    inbox: { bound: 9, overflow: 'refuse' },
+    inHand: 'drop',
+    stopWithinMs,
+  });
 }
 
 describe('stop', () => {
@@ -731,7 +840,9 @@ describe('stop', () => {
   });
 
   it('a crash while draining is restarted and drains again', async () => {
-    const kernel = startKernel(root([drainer('a', 5, 100)]), { faults: [{ actor: 'a', message: 'done', nth: 1, times: 1 }] });
+    const kernel = startKernel(root([drainer('a', 5, 100)]), {
+      faults: [{ actor: 'a', message: 'done', nth: 1, times: 1 }],
+    });
     await time.settle();
     let report: unknown = null;
     void kernel.stop().then((stopped) => (report = stopped));
@@ -769,7 +880,7 @@ describe('stop', () => {
     kernel.tell(hostAt('late'), note('2'));
     await time.advance(100);
     expect(seenTexts()).toEqual(['1', 'a done']);
-    expect(events('dead_letter').map((fields) => fields['reason'])).toEqual(['stopping']);
+    expect(events('dead_letter').map((fields) => fields.reason)).toEqual(['stopping']);
   });
 
   it('may be asked from within a turn', async () => {

@@ -11,6 +11,7 @@ import { describe, expect, it } from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
+// biome-ignore lint/suspicious/noExplicitAny: nact's own types say next to nothing, and its hidden parts are what is tested
 type Any = any;
 let systems = 0;
 const newSystem = (): Any => start({ name: `conformance-${++systems}` } as Any);
@@ -33,7 +34,9 @@ describe('nact 7.6.2: turns', () => {
   it('handles one message an actor and a turn of the event loop, round robin', async () => {
     const order: string[] = [];
     const system = newSystem();
-    const actors = ['a', 'b'].map((name) => make(system, (_: unknown, n: number) => void order.push(`${name}${n}`), name));
+    const actors = ['a', 'b'].map((name) =>
+      make(system, (_: unknown, n: number) => void order.push(`${name}${n}`), name),
+    );
     for (let n = 1; n <= 3; n++) for (const actor of actors) tell(actor, n);
     await rounds();
     expect(order).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'b3']);
@@ -111,12 +114,16 @@ describe('nact 7.6.2: faults', () => {
   it('a child that escalates to a parent that resumes handles nothing any more', async () => {
     const handled: number[] = [];
     const system = newSystem();
-    const parent = make(system, () => undefined, 'parent', { onCrash: (_: unknown, __: unknown, context: Any) => context.resume });
+    const parent = make(system, () => undefined, 'parent', {
+      onCrash: (_: unknown, __: unknown, context: Any) => context.resume,
+    });
     const handle = (_: unknown, n: number): void => {
       if (n === 1) throw new Error('poison');
       handled.push(n);
     };
-    const child = make(parent, handle, 'child', { onCrash: (_: unknown, __: unknown, context: Any) => context.escalate });
+    const child = make(parent, handle, 'child', {
+      onCrash: (_: unknown, __: unknown, context: Any) => context.escalate,
+    });
     tell(child, 1);
     tell(child, 2);
     await rounds();
@@ -176,7 +183,9 @@ describe('nact 7.6.2: faults', () => {
   it('shutdownAfter and query cut their time to 32 bits: 30 days are over at once', async () => {
     const system = newSystem();
     const handled: number[] = [];
-    const actor = make(system, (_: unknown, n: number) => void handled.push(n), 'a', { shutdownAfter: 30 * 86_400_000 });
+    const actor = make(system, (_: unknown, n: number) => void handled.push(n), 'a', {
+      shutdownAfter: 30 * 86_400_000,
+    });
     await new Promise((resolve) => setTimeout(resolve, 20));
     tell(actor, 1);
     await rounds();
@@ -215,6 +224,8 @@ describe('nact 7.6.2: what ends the process', () => {
       const a = spawn(system, () => wait, 'a', { onCrash: (m, e, c) => c.resume });
       dispatch(a, 1);
       setTimeout(() => { stop(a); crash(new Error('late')); }, 20);`;
-    await expect(run(process.execPath, ['--input-type=module', '-e', prologue + body], { cwd: root })).resolves.toBeDefined();
+    await expect(
+      run(process.execPath, ['--input-type=module', '-e', prologue + body], { cwd: root }),
+    ).resolves.toBeDefined();
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Tagged } from '../../src/protocols/actor.js';
-import { backOffMs, Budget } from '../../src/supervision/budget.js';
-import { Inbox, Sealed, type Letter } from '../../src/supervision/inbox.js';
+import { Budget, backOffMs } from '../../src/supervision/budget.js';
+import { Inbox, type Letter, Sealed } from '../../src/supervision/inbox.js';
 import { nactName } from '../../src/supervision/nact.js';
 import { drawTree } from '../../src/supervision/picture.js';
 import { actor, group, onDemand, pool } from '../../src/supervision/specification.js';
@@ -55,14 +55,19 @@ describe('inbox', () => {
 
 describe('timers', () => {
   let time: VirtualTime;
-  beforeEach(() => (time = new VirtualTime()).install());
+  beforeEach(() => {
+    time = new VirtualTime();
+    time.install();
+  });
   afterEach(() => time.uninstall());
   const fail = (error: unknown): never => {
     throw error;
   };
 
   it('fire in order of their time, then of being set, never early, cancelled ones never (model: a sorted list)', async () => {
-    const delays = fc.array(fc.record({ delayMs: fc.integer({ min: 0, max: 20 }), isCancelled: fc.boolean() }), { maxLength: 60 });
+    const delays = fc.array(fc.record({ delayMs: fc.integer({ min: 0, max: 20 }), isCancelled: fc.boolean() }), {
+      maxLength: 60,
+    });
     await fc.assert(
       fc.asyncProperty(delays, async (asked) => {
         time.earlyMs = 0.9;
@@ -75,7 +80,7 @@ describe('timers', () => {
             fired.push(index);
           }),
         );
-        asked.forEach(({ isCancelled }, index) => isCancelled && timers.cancel(set[index] as never));
+        for (const [index, { isCancelled }] of asked.entries()) if (isCancelled) timers.cancel(set[index] as never);
         await time.advance(30);
         const expected = asked.map((one, index) => ({ ...one, index })).filter((one) => !one.isCancelled);
         expected.sort((a, b) => a.delayMs - b.delayMs || a.index - b.index);
@@ -115,7 +120,9 @@ describe('budget', () => {
   });
 
   it('backs off by doubling, up to the maximum', () => {
-    expect([1, 2, 3, 4, 5, 2_000].map((nth) => backOffMs({ firstMs: 10, maxMs: 70 }, nth))).toEqual([10, 20, 40, 70, 70, 70]);
+    expect([1, 2, 3, 4, 5, 2_000].map((nth) => backOffMs({ firstMs: 10, maxMs: 70 }, nth))).toEqual([
+      10, 20, 40, 70, 70, 70,
+    ]);
   });
 });
 
@@ -130,7 +137,10 @@ describe('strategy', () => {
 
 describe('names', () => {
   it('are spelled so that nact accepts them, and no two alike', () => {
-    const name = fc.string({ minLength: 1, unit: fc.constantFrom('a', 'b', '[', ']', ':', ',', '!', '%', '~', '0', '5', '/', 'ü') });
+    const name = fc.string({
+      minLength: 1,
+      unit: fc.constantFrom('a', 'b', '[', ']', ':', ',', '!', '%', '~', '0', '5', '/', 'ü'),
+    });
     fc.assert(
       fc.property(name, name, (one, other) => {
         expect(nactName(one)).toMatch(/^[a-z0-9-$_.+*'(),]+$/i);
@@ -141,7 +151,12 @@ describe('names', () => {
 });
 
 const behaviour = { start: () => [null, []] as const, on: {} };
-const shared = { why: 'stands here', inbox: { bound: 1, overflow: 'refuse' }, inHand: 'drop', stopWithinMs: 2_000 } as const;
+const shared = {
+  why: 'stands here',
+  inbox: { bound: 1, overflow: 'refuse' },
+  inHand: 'drop',
+  stopWithinMs: 2_000,
+} as const;
 const budgeted = { budget: { restarts: 3, withinMs: 60_000 }, backoff: { firstMs: 1, maxMs: 2 } } as const;
 
 describe('picture', () => {
@@ -151,7 +166,15 @@ describe('picture', () => {
       group('inner', { ...budgeted, why: 'lean on each other', strategy: 'one-for-all', stopWithinMs: 1_500 }, [
         actor('x', { ...shared, behaviour, props: null }),
       ]),
-      onDemand('hosts', { ...shared, ...budgeted, shards: 256, shardOf: () => 0, behaviour, props: () => null, overBudget: 'set-aside' }),
+      onDemand('hosts', {
+        ...shared,
+        ...budgeted,
+        shards: 256,
+        shardOf: () => 0,
+        behaviour,
+        props: () => null,
+        overBudget: 'set-aside',
+      }),
       pool('fetchers', 3, { ...shared, ...budgeted, each: 'fetcher', behaviour, props: () => null }),
     ]);
     expect(drawTree(tree).replace(/ {2,}(?=\S)/g, '  ')).toBe(
@@ -162,7 +185,9 @@ describe('picture', () => {
         '│  └─ x                              stops within 2 s                                                                          stands here',
         '├─ hosts × any, in 256 shards        each by itself, 3 restarts in 1 min, then set aside for 1 min, stops within 2 s           stands here',
         '└─ fetchers × 3                      one-for-one, 3 restarts in 1 min, stops within 2 s                                        stands here',
-      ].map((line) => line.replace(/ {2,}/g, '  ')).join('\n'),
+      ]
+        .map((line) => line.replace(/ {2,}/g, '  '))
+        .join('\n'),
     );
   });
 });
@@ -172,8 +197,15 @@ describe('specification', () => {
     expect(() => actor('a/b', { ...shared, behaviour, props: null })).toThrow('no slash');
     expect(() => actor('a', { ...shared, why: ' ', behaviour, props: null })).toThrow('why');
     expect(() => actor('a', { ...shared, stopWithinMs: 0, behaviour, props: null })).toThrow('deadline');
-    expect(() => actor('a', { ...shared, inbox: { bound: 0, overflow: 'refuse' }, behaviour, props: null })).toThrow('inbox');
-    const twins = [actor('a', { ...shared, behaviour, props: null }), actor('a', { ...shared, behaviour, props: null })];
-    expect(() => group('g', { ...budgeted, why: 'x', strategy: 'one-for-one', stopWithinMs: 1 }, twins)).toThrow('different names');
+    expect(() => actor('a', { ...shared, inbox: { bound: 0, overflow: 'refuse' }, behaviour, props: null })).toThrow(
+      'inbox',
+    );
+    const twins = [
+      actor('a', { ...shared, behaviour, props: null }),
+      actor('a', { ...shared, behaviour, props: null }),
+    ];
+    expect(() => group('g', { ...budgeted, why: 'x', strategy: 'one-for-one', stopWithinMs: 1 }, twins)).toThrow(
+      'different names',
+    );
   });
 });

@@ -65,7 +65,9 @@ export class VirtualTime implements Clock {
     const untilMs = this.nowMs + byMs;
     await this.settle();
     for (;;) {
-      const due = this.waiting.filter((timer) => timer.atMs <= untilMs).sort((a, b) => a.atMs - b.atMs || a.id - b.id)[0];
+      const due = this.waiting
+        .filter((timer) => timer.atMs <= untilMs)
+        .sort((a, b) => a.atMs - b.atMs || a.id - b.id)[0];
       if (due === undefined) break;
       this.waiting = this.waiting.filter((timer) => timer !== due);
       this.nowMs = Math.max(this.nowMs, due.atMs);
