@@ -66,7 +66,9 @@ function sampleWords(bytes: Uint8Array): Uint8Array {
   for (let i = 0; i <= bytes.length; i++) {
     const byte = bytes[i] ?? BLANK;
     if (byte >= 0x40 || (byte >= 0x30 && byte <= 0x39)) {
-      isBeyondAscii ||= byte >= 0x80;
+      if (byte < 0x80 || isBeyondAscii) continue;
+      isBeyondAscii = true;
+      start = Math.max(start, i - WORD_HEAD_BYTES);
       continue;
     }
     if (isBeyondAscii) {
@@ -83,6 +85,8 @@ function sampleWords(bytes: Uint8Array): Uint8Array {
 }
 
 const BLANK = 0x20;
+/** A word may begin with as much ASCII: more is data, not a word. */
+const WORD_HEAD_BYTES = 32;
 
 /** Without a UTF-8 sequence that the end of the bytes cuts off. */
 function withoutCutSequence(bytes: Uint8Array): Uint8Array {

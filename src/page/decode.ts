@@ -10,13 +10,7 @@
  * 2. Beyond 1 MiB the output is at most 100 times what came.
  * 3. Nothing throws.
  */
-import {
-  brotliDecompressSync,
-  constants,
-  gunzipSync,
-  inflateRawSync,
-  inflateSync,
-} from 'node:zlib';
+import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { Header } from '../domain/fetching.js';
 import { headerValues } from './headers.js';
 

@@ -8,6 +8,11 @@
  * Letter case, punctuation and white space don't matter. Scripts that don't separate words give a word a character.
  */
 const SHINGLE_WORDS = 3;
+/** Two independent lanes of a multiplicative hash over UTF-16 units (FNV-1a's numbers in the one, Murmur's in the other). */
+const HIGH_SEED = 0x811c9dc5;
+const HIGH_FACTOR = 0x01000193;
+const LOW_SEED = 0x9747b28c;
+const LOW_FACTOR = 0x5bd1e995;
 /** Enough for 2^24 triples: more than a page of 16 MiB has. */
 const PLANES = 24;
 
@@ -22,21 +27,19 @@ export function simhash(text: string): string | null {
   let lowBefore = 0;
   let lowLast = 0;
   for (let at = 0; at < lower.length; ) {
-    const kind = kindOf(lower.charCodeAt(at));
-    if (kind === 'gap') {
-      at++;
-      continue;
+    const unit = lower.charCodeAt(at++);
+    const kind = KINDS[unit];
+    if (kind === GAP) continue;
+    let high = Math.imul(HIGH_SEED ^ unit, HIGH_FACTOR);
+    let low = Math.imul(LOW_SEED ^ unit, LOW_FACTOR);
+    for (; kind === LETTER && at < lower.length; at++) {
+      const next = lower.charCodeAt(at);
+      if (KINDS[next] !== LETTER) break;
+      high = Math.imul(high ^ next, HIGH_FACTOR);
+      low = Math.imul(low ^ next, LOW_FACTOR) ^ (low >>> 15);
     }
-    let high = 0x811c9dc5;
-    let low = 0x9747b28c;
-    do {
-      const unit = lower.charCodeAt(at++);
-      high = Math.imul(high ^ unit, 0x01000193);
-      low = Math.imul(low ^ unit, 0x5bd1e995) ^ (low >>> 15);
-    } while (kind === 'letter' && at < lower.length && kindOf(lower.charCodeAt(at)) === 'letter');
     words++;
-    const isWholeShingle = words >= SHINGLE_WORDS;
-    if (isWholeShingle) votes.add(joined(highBefore, highLast, high), joined(lowBefore, lowLast, low));
+    if (words >= SHINGLE_WORDS) votes.add(joined(highBefore, highLast, high), joined(lowBefore, lowLast, low));
     highBefore = highLast;
     highLast = high;
     lowBefore = lowLast;
@@ -57,16 +60,22 @@ function joined(first: number, second: number, third: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
-type Kind = 'gap' | 'letter' | 'sign';
+const GAP = 0;
+const LETTER = 1;
+/** A character that is a word by itself: kana, Han, Hangul syllables. */
+const SIGN = 2;
 
-/** `sign`: a character that is a word by itself (kana, Han, Hangul syllables). */
-function kindOf(unit: number): Kind {
-  if (unit < 0x80) return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39) ? 'letter' : 'gap';
-  if (unit < 0xc0) return unit === 0xaa || unit === 0xb5 || unit === 0xba ? 'letter' : 'gap';
-  if (unit < 0x2000) return 'letter';
-  if (unit < 0x2c00 || (unit >= 0x2e00 && unit < 0x3040)) return 'gap';
-  if ((unit >= 0x3040 && unit <= 0x9fff) || (unit >= 0xac00 && unit <= 0xd7a3)) return 'sign';
-  return unit >= 0xff00 && unit <= 0xff0f ? 'gap' : 'letter';
+/** What each UTF-16 unit of a lower-case text is. */
+const KINDS = new Uint8Array(0x10000);
+for (let unit = 0; unit < KINDS.length; unit++) KINDS[unit] = kindOf(unit);
+
+function kindOf(unit: number): number {
+  if (unit < 0x80) return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x30 && unit <= 0x39) ? LETTER : GAP;
+  if (unit < 0xc0) return unit === 0xaa || unit === 0xb5 || unit === 0xba ? LETTER : GAP;
+  if (unit < 0x2000) return LETTER;
+  if (unit < 0x2c00 || (unit >= 0x2e00 && unit < 0x3040)) return GAP;
+  if (unit <= 0x9fff || (unit >= 0xac00 && unit <= 0xd7a3)) return unit < 0x3040 ? LETTER : SIGN;
+  return unit >= 0xff00 && unit <= 0xff0f ? GAP : LETTER;
 }
 
 class Votes {

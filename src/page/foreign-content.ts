@@ -75,17 +75,20 @@ export class ForeignContent {
     return this.startInHtml(tag);
   }
 
-  end(tag: Token.TagToken): void {
+  /** An end tag. Answers whether it ended a foreign element, and so nothing of HTML. */
+  end(tag: Token.TagToken): boolean {
+    const name = tag.tagName;
     const stretch = this.stretches.at(-1);
-    if (stretch === undefined) return this.countOuter(tag.tagName, -1);
-    if (!stretch.isForeign) return this.close(stretch, tag.tagName);
-    if (tag.tagName === 'p' || tag.tagName === 'br') {
+    if (stretch === undefined) this.countOuter(name, -1);
+    else if (!stretch.isForeign) this.close(stretch, name);
+    else if (name === 'p' || name === 'br') {
       this.leaveToPoint();
-      if (stretch.elements.length === 0) this.end(tag);
-      return;
-    }
-    if (stretch.counts.has(tag.tagName)) return this.close(stretch, tag.tagName);
-    this.endBelow(stretch, tag.tagName);
+      if (stretch.elements.length === 0) return this.end(tag);
+    } else if (stretch.counts.has(name)) {
+      this.close(stretch, name);
+      return true;
+    } else this.endBelow(stretch, name);
+    return false;
   }
 
   private startInHtml(tag: Token.TagToken): Realm {

@@ -62,7 +62,9 @@ function isFollowed(rel: string | null, rule: LinkRule): boolean {
   const relations = rel.toLowerCase().split(/[\t\n\f\r ]+/);
   if (relations.includes('nofollow')) return false;
   if (!rule.needsRelation) return true;
-  return relations.some((word) => DOCUMENT_RELATIONS.has(word)) && !relations.some((word) => RESOURCE_RELATIONS.has(word));
+  return (
+    relations.some((word) => DOCUMENT_RELATIONS.has(word)) && !relations.some((word) => RESOURCE_RELATIONS.has(word))
+  );
 }
 
 /** The first attribute of that name; null where there is none. */

@@ -91,10 +91,9 @@ class MarkupReader {
     const name = tag.tagName;
     if (this.textOnly === 'title' && this.templateDepth === 0) this.listener.titleEnded();
     this.textOnly = null;
-    this.foreign.end(tag);
+    const isForeign = this.foreign.end(tag);
     this.tokenizer.inForeignNode = this.foreign.isForeignNode;
-    if (name === 'template' && this.templateDepth > 0) this.templateDepth--;
-    else if (name === 'noscript' && this.noscriptDepth > 0) this.noscriptDepth--;
+    if (!isForeign) this.endHtml(name);
     if (this.templateDepth === 0 && SEPARATORS.has(name)) this.listener.boundary();
   }
 
@@ -124,6 +123,11 @@ class MarkupReader {
       this.textOnly = only.content;
     } else if (name === 'template') this.templateDepth++;
     else if (name === 'noscript') this.noscriptDepth++;
+  }
+
+  private endHtml(name: string): void {
+    if (name === 'template' && this.templateDepth > 0) this.templateDepth--;
+    else if (name === 'noscript' && this.noscriptDepth > 0) this.noscriptDepth--;
   }
 
   private isSeen(): boolean {

@@ -99,7 +99,9 @@ function beginsWith(head: Uint8Array, signature: string, at: number): boolean {
 
 /** MIME Sniffing Standard §3: a binary data byte. */
 function hasBinaryBytes(head: Uint8Array): boolean {
-  return head.some((byte) => byte <= 0x08 || byte === 0x0b || (byte >= 0x0e && byte <= 0x1a) || (byte >= 0x1c && byte <= 0x1f));
+  return head.some(
+    (byte) => byte <= 0x08 || byte === 0x0b || (byte >= 0x0e && byte <= 0x1a) || (byte >= 0x1c && byte <= 0x1f),
+  );
 }
 
 function hasUtf16Mark(head: Uint8Array): boolean {

@@ -15,7 +15,7 @@ import { archiveRecords } from '../sinks/warc-record.js';
 import { candidate, isRefused } from './candidate.js';
 import { charsetOf, decodeText } from './charset.js';
 import { decodeBody, decodeHead } from './decode.js';
-import { sha1Digest } from './digest.js';
+import { sha1Digest } from '../sinks/digest.js';
 import { bothDirectives, type Directives, headerDirectives } from './directives.js';
 import { simhash } from './fingerprint.js';
 import { asUtf8, firstHeader } from './headers.js';

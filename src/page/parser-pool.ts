@@ -6,19 +6,20 @@
  * dies. A large body is never copied: it waits until its thread is idle, and is transferred.
  *
  * Invariants:
- * 1. Every task is answered exactly once, in the order of its line; a promise is rejected only for a broken caller.
+ * 1. Every task is answered exactly once, in the order of its line, whatever the page; a line that isn't there is the
+ *    caller's mistake, and the only rejection.
  * 2. A thread's death costs the one task in its hand. It is answered `worker_crashed`; the others go to the next thread.
  * 3. A task that holds its thread for more than 10 s ends it.
  */
 import { Worker } from 'node:worker_threads';
 import type { ParseResult, ParseTask, UnparsedPage } from '../domain/parsing.js';
+import type { ParsePort } from '../protocols/ports.js';
 import { parse } from './parse.js';
 import type { ParserThreadData } from './worker.js';
 
-export interface Parser {
-  /** @param thread which line: 0 up to the number of threads. */
-  parse(thread: number, task: ParseTask): Promise<ParseResult>;
-  /** Ends all threads; what waits is answered `interrupted`. */
+/** Lines are numbered from 0. */
+export interface Parser extends ParsePort {
+  /** Ends all threads; what waits is answered `interrupted`, and so is what is asked later. */
   close(): Promise<void>;
 }
 
@@ -109,9 +110,22 @@ class ThreadLine {
       const isFirst = this.inside === 0;
       if (!isFirst && next.task.body.length > COPY_BYTES_MAX) return;
       this.worker ??= this.startThread();
-      this.worker.postMessage(next.task, isFirst ? transferOf(next.task.body) : []);
+      if (!this.send(this.worker, next, isFirst)) continue;
       if (isFirst) this.arm();
       this.inside++;
+    }
+  }
+
+  /** The first is never sent twice: it answers for its thread's death. The others may be, so they go as copies. */
+  private send(worker: Worker, next: WaitingTask, isFirst: boolean): boolean {
+    try {
+      worker.postMessage(next.task, isFirst ? transferOf(next.task.body) : []);
+      return true;
+    } catch (error) {
+      // A body that was given away before: the line must not stand still for it.
+      this.waiting.splice(this.inside, 1);
+      next.answer({ kind: 'unparsed', code: 'worker_crashed', detail: String(error), archive: null });
+      return false;
     }
   }
 

@@ -15,7 +15,9 @@ describe('which encoding (HTML Standard §13.2.3.2)', () => {
     const body = bytes('<meta charset=iso-8859-8>\xcf\xf0\xe8\xe2\xe5\xf2');
     expect(charsetOf(body, 'windows-1251', true)).toBe('windows-1251');
     expect(charsetOf(body, null, true)).toBe('iso-8859-8');
-    expect(charsetOf(bytes('<meta http-equiv=Content-Type content="text/html; charset=koi8-r">'), null, true)).toBe('koi8-r');
+    expect(charsetOf(bytes('<meta http-equiv=Content-Type content="text/html; charset=koi8-r">'), null, true)).toBe(
+      'koi8-r',
+    );
     expect(charsetOf(bytes('<?xml version="1.0" encoding="euc-jp"?><html>\xa4\xa2'), null, true)).toBe('euc-jp');
   });
 
@@ -40,19 +42,26 @@ describe('which encoding (HTML Standard §13.2.3.2)', () => {
     expect(charsetOf(utf8('größer 日本'), null, false)).toBe('utf-8');
     expect(charsetOf(utf8('日本').subarray(0, 5), null, true)).toBe('utf-8');
     const russian = 'Съешь же ещё этих мягких французских булок, да выпей чаю. Широкая электрификация южных губерний.';
-    const cp1251 = Uint8Array.from(russian, (c) => (c === 'ё' ? 0xb8 : c >= 'А' && c <= 'я' ? c.charCodeAt(0) - 0x410 + 0xc0 : c.charCodeAt(0)));
+    const cp1251 = Uint8Array.from(russian, (c) =>
+      c === 'ё' ? 0xb8 : c >= 'А' && c <= 'я' ? c.charCodeAt(0) - 0x410 + 0xc0 : c.charCodeAt(0),
+    );
     expect(charsetOf(cp1251, null, false)).toBe('windows-1251');
     const late = Buffer.concat([Buffer.alloc(200_000, 'a'), cp1251]);
     expect(charsetOf(late, null, true)).toBe('windows-1251');
-    expect(charsetOf(bytes('une r\xe9sum\xe9 de l\x92\xe9t\xe9, \xe0 la fran\xe7aise, tr\xe8s d\xe9j\xe0 vu'), null, true)).toBe('windows-1252');
+    expect(
+      charsetOf(bytes('une r\xe9sum\xe9 de l\x92\xe9t\xe9, \xe0 la fran\xe7aise, tr\xe8s d\xe9j\xe0 vu'), null, true),
+    ).toBe('windows-1252');
   });
 });
 
 describe('text (Encoding Standard §9)', () => {
-  it.each(['iso-8859-1', 'latin1', 'windows-1252', 'ascii'])('bytes 80 92 93 under label %s are the euro sign and curly quotes', (label) => {
-    const body = bytes('\x80\x92\x93');
-    expect(decodeText(body, charsetOf(body, label, true))).toBe('\u20ac\u2019\u201c');
-  });
+  it.each(['iso-8859-1', 'latin1', 'windows-1252', 'ascii'])(
+    'bytes 80 92 93 under label %s are the euro sign and curly quotes',
+    (label) => {
+      const body = bytes('\x80\x92\x93');
+      expect(decodeText(body, charsetOf(body, label, true))).toBe('\u20ac\u2019\u201c');
+    },
+  );
 
   it('reads double-byte encodings, drops the mark, replaces what is broken', () => {
     expect(decodeText(bytes('\x93\xfa\x96\x7b'), 'shift_jis')).toBe('日本');

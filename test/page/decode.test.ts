@@ -26,7 +26,11 @@ describe('content codings (RFC 9110 §8.4.1)', () => {
     ['no header', TEXT, []],
     ['two in one header', brotliCompressSync(gzipSync(TEXT)), coded('gzip, br')],
     ['two in two headers', brotliCompressSync(gzipSync(TEXT)), coded('gzip', 'br')],
-    ['two members (RFC 1952 §2.2)', Buffer.concat([gzipSync(TEXT.subarray(0, 100)), gzipSync(TEXT.subarray(100))]), coded('gzip')],
+    [
+      'two members (RFC 1952 §2.2)',
+      Buffer.concat([gzipSync(TEXT.subarray(0, 100)), gzipSync(TEXT.subarray(100))]),
+      coded('gzip'),
+    ],
     ['512 bytes of zero padding', Buffer.concat([gzipSync(TEXT), Buffer.alloc(512)]), coded('gzip')],
   ])('%s', (_, body, headers) => {
     expect(decode(body, headers)).toEqual(TEXT);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sha1Digest } from '../../src/page/digest.js';
+import { sha1Digest } from '../../src/sinks/digest.js';
 import { simhash } from '../../src/page/fingerprint.js';
 
 function distance(a: string, b: string): number {

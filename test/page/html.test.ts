@@ -23,21 +23,30 @@ const FOLDERS = [
 ];
 
 function pagesOf(folder: string, count: number): string[] {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.html')).sort();
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith('.html'))
+    .sort();
   const step = Math.max(1, Math.floor(files.length / count));
-  return files.filter((_, i) => i % step === 0).slice(0, count).map((file) => join(folder, file));
+  return files
+    .filter((_, i) => i % step === 0)
+    .slice(0, count)
+    .map((file) => join(folder, file));
 }
 
 describe('the token reader sees what a tree sees (HTML Standard §13.2)', () => {
   for (const folder of FOLDERS) {
-    it.skipIf(!existsSync(folder))(`on real pages of ${folder.split('/').slice(4, 6).join('/')}`, () => {
-      const pages = pagesOf(folder, 110);
-      for (const page of pages) {
-        const source = readFileSync(page, 'utf8');
-        if (source.length < 400_000) expectAsTree(source, page);
-      }
-      expect(pages.length).toBeGreaterThan(20);
-    }, 60_000);
+    it.skipIf(!existsSync(folder))(
+      `on real pages of ${folder.split('/').slice(4, 6).join('/')}`,
+      () => {
+        const pages = pagesOf(folder, 110);
+        for (const page of pages) {
+          const source = readFileSync(page, 'utf8');
+          if (source.length < 400_000) expectAsTree(source, page);
+        }
+        expect(pages.length).toBeGreaterThan(20);
+      },
+      60_000,
+    );
   }
 
   it.each([
@@ -73,6 +82,7 @@ describe('the token reader sees what a tree sees (HTML Standard §13.2)', () => 
     '<math><mi><mglyph><title>a<a href=1></title></mi></math>',
     '<template><a href=1>x</a><title>t</title><base href=q><template><a href=2></template>y</template><a href=3>z',
     '<template><a href=1>unclosed',
+    '<template><math><g><template></template><a href=1></math></template><a href=2>',
     '<base target=x><base href=" b "><base href=c><a href=1>',
     '<title>first</title><title>second</title>',
     '<title></title><title>second</title>',
@@ -95,9 +105,42 @@ describe('the token reader sees what a tree sees (HTML Standard §13.2)', () => 
   });
 
   const pieces = [
-    '<svg>', '</svg>', '<math>', '</math>', '<g>', '</g>', '<mi>', '</mi>', '<mtext>', '<foreignObject>', '</foreignObject>', '<desc>', '</desc>',
-    '<title>', '</title>', '<style>', '</style>', '<script>', '</script>', '<div>', '</div>', '<span>', '</span>', '<![CDATA[', ']]>',
-    '<!--', '-->', 't', ' ', '<br>', '<annotation-xml encoding=text/html>', '<annotation-xml>', '</annotation-xml>', '<svg/>', '<textarea>', '</textarea>',
+    '<svg>',
+    '</svg>',
+    '<math>',
+    '</math>',
+    '<g>',
+    '</g>',
+    '<mi>',
+    '</mi>',
+    '<mtext>',
+    '<foreignObject>',
+    '</foreignObject>',
+    '<desc>',
+    '</desc>',
+    '<title>',
+    '</title>',
+    '<style>',
+    '</style>',
+    '<script>',
+    '</script>',
+    '<div>',
+    '</div>',
+    '<span>',
+    '</span>',
+    '<![CDATA[',
+    ']]>',
+    '<!--',
+    '-->',
+    't',
+    ' ',
+    '<br>',
+    '<annotation-xml encoding=text/html>',
+    '<annotation-xml>',
+    '</annotation-xml>',
+    '<svg/>',
+    '<textarea>',
+    '</textarea>',
   ];
 
   it('in any order of the tags that matter to it: the same links', () => {
@@ -118,8 +161,16 @@ describe('any nesting in linear time, without recursion', () => {
     ['20 000 nested elements', `${'<div>'.repeat(deep)}<a href=deep>x`, 'deep'],
     ['20 000 nested and closed', `${'<div>'.repeat(deep)}<a href=deep>x</a>${'</div>'.repeat(deep)}`, 'deep'],
     ['1 MB of <b>', `${'<b>'.repeat(350_000)}<a href=deep>x`, 'deep'],
-    ['20 000 nested svg groups against end tags that match none', `<svg>${'<g>'.repeat(deep)}${'</x>'.repeat(deep)}<a href=deep>x`, 'deep'],
-    ['20 000 nested integration points', `${'<svg><foreignObject><div>'.repeat(deep)}${'</x></svg>'.repeat(deep)}<a href=deep>x`, 'deep'],
+    [
+      '20 000 nested svg groups against end tags that match none',
+      `<svg>${'<g>'.repeat(deep)}${'</x>'.repeat(deep)}<a href=deep>x`,
+      'deep',
+    ],
+    [
+      '20 000 nested integration points',
+      `${'<svg><foreignObject><div>'.repeat(deep)}${'</x></svg>'.repeat(deep)}<a href=deep>x`,
+      'deep',
+    ],
     ['20 000 templates', `${'<template>'.repeat(deep)}${'</template>'.repeat(deep)}<a href=deep>x`, 'deep'],
   ])('%s', (_, source, href) => {
     expect(readHtml(source).links.map((link) => link.href)).toEqual([href]);
@@ -134,7 +185,11 @@ describe('title, text and what they leave out', () => {
   });
 
   it('leaves out scripts, styles, templates and titles', () => {
-    expect(readHtml('<title>t</title><style>s</style><script>x</script>seen<template>y</template><svg><title>z</title><text>drawn</text></svg>').text).toBe('seen drawn');
+    expect(
+      readHtml(
+        '<title>t</title><style>s</style><script>x</script>seen<template>y</template><svg><title>z</title><text>drawn</text></svg>',
+      ).text,
+    ).toBe('seen drawn');
   });
 });
 
@@ -152,7 +207,10 @@ describe('meta', () => {
     ['<meta http-equiv=refresh content="url=a">', null],
     ['<noscript><meta http-equiv=refresh content="0;url=a"></noscript>', null],
     ['<template><meta http-equiv=refresh content="0;url=a"></template>', null],
-    ['<svg><title><!--x--></title></svg><meta http-equiv=refresh content="0;url=first"><meta http-equiv=refresh content="0;url=second">', 'first'],
+    [
+      '<svg><title><!--x--></title></svg><meta http-equiv=refresh content="0;url=first"><meta http-equiv=refresh content="0;url=second">',
+      'first',
+    ],
   ])('refresh: %s → %s (HTML Standard §4.2.5.3)', (source, target) => {
     expect(readHtml(source).refreshHref).toBe(target);
   });
@@ -165,7 +223,10 @@ describe('meta', () => {
 
   it('adds up robots directives and passes over those of one crawler', () => {
     const asked = (source: string) => readHtml(source).directives;
-    expect(asked('<meta name=ROBOTS content="NoIndex"><meta name=robots content="index,nofollow">')).toEqual({ noindex: true, nofollow: true });
+    expect(asked('<meta name=ROBOTS content="NoIndex"><meta name=robots content="index,nofollow">')).toEqual({
+      noindex: true,
+      nofollow: true,
+    });
     expect(asked('<meta name=robots content=none>')).toEqual({ noindex: true, nofollow: true });
     expect(asked('<meta name=googlebot content=none>')).toEqual({ noindex: false, nofollow: false });
   });

@@ -16,19 +16,24 @@ function resolve(source: string, page = 'http://site.example/dir/page?id=9', cha
 describe('links', () => {
   it('strips white space around an href (HTML Standard §2.4.1)', () => {
     expect(urls('<a href=" http://t.example/"><a href="\n\n http://t/\n"><a href="ht\ntp://u/">')).toEqual([
-      'http://t.example/', 'http://t/', 'http://u/',
+      'http://t.example/',
+      'http://t/',
+      'http://u/',
     ]);
   });
 
   it('one bad link costs itself only, and is counted', () => {
-    const { links, refused } = resolve('<a href="http://[bad"><a href="mailto:x@y"><a href="javascript:void(0)"><a href=good><a href="http://a..b/">');
+    const { links, refused } = resolve(
+      '<a href="http://[bad"><a href="mailto:x@y"><a href="javascript:void(0)"><a href=good><a href="http://a..b/">',
+    );
     expect(links.map((link) => link.url)).toEqual(['http://site.example/dir/good']);
     expect(refused).toBe(4);
   });
 
   it('drops duplicates by key, keeps the order', () => {
     expect(urls('<a href=b><a href=./b#x><a href=a><a href=%62><a href=b>')).toEqual([
-      'http://site.example/dir/b', 'http://site.example/dir/a',
+      'http://site.example/dir/b',
+      'http://site.example/dir/a',
     ]);
   });
 
@@ -41,7 +46,9 @@ describe('links', () => {
   });
 
   it('resolves against the first base that has an href, wherever it stands (HTML Standard §4.2.3)', () => {
-    expect(urls('<a href=x><base target=_top><base href=../other/><base href=/third/>')).toEqual(['http://site.example/other/x']);
+    expect(urls('<a href=x><base target=_top><base href=../other/><base href=/third/>')).toEqual([
+      'http://site.example/other/x',
+    ]);
     expect(urls('<base href="http://[bad"><a href=x>')).toEqual(['http://site.example/dir/x']);
     expect(urls('<base href="data:text/html,q"><a href=x>')).toEqual(['http://site.example/dir/x']);
     expect(urls('<base href="//other.example"><a href=x>')).toEqual(['http://other.example/x']);
@@ -63,7 +70,9 @@ describe('links', () => {
 
 describe('queries in the encoding of the page (URL Standard §4.4)', () => {
   it('windows-1251: the query in bytes of it, the path in UTF-8', () => {
-    expect(urls('<a href="/й?q=Привет#я">', undefined, 'windows-1251')).toEqual(['http://site.example/%D0%B9?q=%CF%F0%E8%E2%E5%F2']);
+    expect(urls('<a href="/й?q=Привет#я">', undefined, 'windows-1251')).toEqual([
+      'http://site.example/%D0%B9?q=%CF%F0%E8%E2%E5%F2',
+    ]);
     expect(urls('<a href="/й?q=Привет">', undefined, 'utf-8')).toEqual([
       'http://site.example/%D0%B9?q=%D0%9F%D1%80%D0%B8%D0%B2%D0%B5%D1%82',
     ]);
@@ -84,11 +93,15 @@ describe('queries in the encoding of the page (URL Standard §4.4)', () => {
 
   it('leaves ASCII alone and never throws', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.constantFrom('shift_jis', 'big5', 'euc-kr', 'gb18030', 'koi8-u', 'x-user-defined', 'replacement'), (text, charset) => {
-        expect(withLegacyQuery(`?${text}`, charset)).toBeTypeOf('string');
-        const ascii = text.replace(/[^\x00-\x7f]/g, '');
-        expect(withLegacyQuery(`?${ascii}`, charset)).toBe(`?${ascii}`);
-      }),
+      fc.property(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom('shift_jis', 'big5', 'euc-kr', 'gb18030', 'koi8-u', 'x-user-defined', 'replacement'),
+        (text, charset) => {
+          expect(withLegacyQuery(`?${text}`, charset)).toBeTypeOf('string');
+          const ascii = text.replace(/[^\x00-\x7f]/g, '');
+          expect(withLegacyQuery(`?${ascii}`, charset)).toBe(`?${ascii}`);
+        },
+      ),
     );
   });
 });

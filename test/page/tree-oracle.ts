@@ -12,8 +12,10 @@ export interface TreeContent {
   readonly baseHref: string | null;
 }
 
-const NAVIGATION = /^(?:alternate|amphtml|appendix|archives|author|bookmark|canonical|chapter|collection|contents|copyright|first|glossary|help|index|item|last|license|me|next|prev|previous|related|section|shortlink|start|subsection|toc|top|up)$/;
-const RESOURCE = /^(?:apple-touch-icon|dns-prefetch|icon|manifest|mask-icon|modulepreload|pingback|preconnect|prefetch|preload|prerender|search|shortcut|stylesheet)$/;
+const NAVIGATION =
+  /^(?:alternate|amphtml|appendix|archives|author|bookmark|canonical|chapter|collection|contents|copyright|first|glossary|help|index|item|last|license|me|next|prev|previous|related|section|shortlink|start|subsection|toc|top|up)$/;
+const RESOURCE =
+  /^(?:apple-touch-icon|dns-prefetch|icon|manifest|mask-icon|modulepreload|pingback|preconnect|prefetch|preload|prerender|search|shortcut|stylesheet)$/;
 
 export function askTree(source: string): TreeContent {
   const links: string[] = [];
@@ -32,9 +34,11 @@ export function askTree(source: string): TreeContent {
     if ('tagName' in node) {
       const isHtml = node.namespaceURI === html.NS.HTML;
       const name = node.tagName.toLowerCase();
-      isHidden ||= ['script', 'style', 'title'].includes(name) || (isHtml && ['iframe', 'noembed', 'noframes'].includes(name));
-      if (isHtml && name === 'title') titles.push(node.childNodes.map((child) => ('value' in child ? child.value : '')).join(''));
-      if (isHtml && name === 'base') baseHref ??= valueOf(node, 'href')?.trim() ?? null;
+      isHidden ||=
+        ['script', 'style', 'title'].includes(name) || (isHtml && ['iframe', 'noembed', 'noframes'].includes(name));
+      if (isHtml && name === 'title')
+        titles.push(node.childNodes.map((child) => ('value' in child ? child.value : '')).join(''));
+      if (isHtml && name === 'base') baseHref ??= attributeOf(node, 'href')?.trim() ?? null;
       const href = hrefOf(node, name, isHtml);
       if (href !== null) links.push(href.trim());
     }
@@ -47,16 +51,18 @@ export function askTree(source: string): TreeContent {
 }
 
 function hrefOf(node: DefaultTreeAdapterTypes.Element, name: string, isHtml: boolean): string | null {
-  const rel = (valueOf(node, 'rel') ?? '').toLowerCase().split(/[\t\n\f\r ]+/);
+  const rel = (attributeOf(node, 'rel') ?? '').toLowerCase().split(/[\t\n\f\r ]+/);
   if (rel.includes('nofollow')) return null;
-  if (name === 'a') return valueOf(node, 'href') ?? (isHtml ? null : valueOf(node, 'href', 'xlink'));
+  if (name === 'a') return attributeOf(node, 'href') ?? (isHtml ? null : attributeOf(node, 'href', 'xlink'));
   if (!isHtml) return null;
-  if (name === 'area') return valueOf(node, 'href');
-  if (name === 'iframe' || name === 'frame') return valueOf(node, 'src');
+  if (name === 'area') return attributeOf(node, 'href');
+  if (name === 'iframe' || name === 'frame') return attributeOf(node, 'src');
   if (name !== 'link') return null;
-  return rel.some((word) => NAVIGATION.test(word)) && !rel.some((word) => RESOURCE.test(word)) ? valueOf(node, 'href') : null;
+  return rel.some((word) => NAVIGATION.test(word)) && !rel.some((word) => RESOURCE.test(word))
+    ? attributeOf(node, 'href')
+    : null;
 }
 
-function valueOf(node: DefaultTreeAdapterTypes.Element, name: string, prefix = ''): string | null {
+function attributeOf(node: DefaultTreeAdapterTypes.Element, name: string, prefix = ''): string | null {
   return node.attrs.find((attr) => attr.name === name && (attr.prefix ?? '') === prefix)?.value ?? null;
 }

@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { WARCParser } from 'warcio';
-import { sha1Digest } from '../../src/page/digest.js';
+import { sha1Digest } from '../../src/sinks/digest.js';
 import { type ArchivedVisit, archiveRecords, warcinfoRecord } from '../../src/sinks/warc-record.js';
 
 function visitOf(body: string | Uint8Array, changes: Partial<ArchivedVisit> = {}): ArchivedVisit {
@@ -74,9 +74,19 @@ describe('records (WARC 1.1)', () => {
     const [request, response] = await readAll(records.bytes);
     expect(request?.type).toBe('request');
     expect(request?.statusLine).toBe('GET /a?b HTTP/1.1');
-    expect(request?.httpHeaders).toEqual(new Map([['Host', 'site.example:8080'], ['User-Agent', 'TestBot/1.0']]));
+    expect(request?.httpHeaders).toEqual(
+      new Map([
+        ['Host', 'site.example:8080'],
+        ['User-Agent', 'TestBot/1.0'],
+      ]),
+    );
     expect(request?.header('WARC-Concurrent-To')).toBe(response?.header('WARC-Record-ID'));
-    expect(response).toMatchObject({ type: 'response', offset: records.responseOffset, length: records.responseLength, statusLine: expect.stringMatching(/^HTTP\/1\.1 200 Fine /) });
+    expect(response).toMatchObject({
+      type: 'response',
+      offset: records.responseOffset,
+      length: records.responseLength,
+      statusLine: expect.stringMatching(/^HTTP\/1\.1 200 Fine /),
+    });
     expect(response?.payload.toString()).toBe('<p>body');
     expect(response?.header('WARC-Record-ID')).toBe(`<${records.recordId}>`);
     expect(response?.header('WARC-Date')).toBe('2026-11-30T12:00:00.007Z');
@@ -86,11 +96,22 @@ describe('records (WARC 1.1)', () => {
     expect(response?.header('Content-Type')).toBe('application/http; msgtype=response');
     const member = records.bytes.subarray(records.responseOffset, records.responseOffset + records.responseLength);
     expect(response?.header('WARC-Block-Digest')).toBe(sha1Digest(blockOf(member)));
-    expect(request?.header('WARC-Block-Digest')).toBe(sha1Digest(blockOf(records.bytes.subarray(0, records.responseOffset))));
+    expect(request?.header('WARC-Block-Digest')).toBe(
+      sha1Digest(blockOf(records.bytes.subarray(0, records.responseOffset))),
+    );
   });
 
   it('keep order, case and bytes of headers, and rename the transfer coding', () => {
-    const { bytes, responseOffset } = archiveRecords(visitOf('x', { headers: [['b-Two', '\xe9'], ['A-one', ''], ['transfer-encoding', 'chunked'], ['b-Two', '2']] }));
+    const { bytes, responseOffset } = archiveRecords(
+      visitOf('x', {
+        headers: [
+          ['b-Two', '\xe9'],
+          ['A-one', ''],
+          ['transfer-encoding', 'chunked'],
+          ['b-Two', '2'],
+        ],
+      }),
+    );
     expect(blockOf(bytes.subarray(responseOffset)).toString('latin1')).toBe(
       'HTTP/1.1 200 Fine \xe9\r\nb-Two: \xe9\r\nA-one: \r\nX-Archive-Orig-transfer-encoding: chunked\r\nb-Two: 2\r\n\r\nx',
     );
@@ -106,7 +127,8 @@ describe('records (WARC 1.1)', () => {
   });
 
   it('say when a body was cut', async () => {
-    const truncated = async (cut: boolean) => (await readAll(archiveRecords(visitOf('x', { cut })).bytes))[1]?.header('WARC-Truncated') ?? null;
+    const truncated = async (cut: boolean) =>
+      (await readAll(archiveRecords(visitOf('x', { cut })).bytes))[1]?.header('WARC-Truncated') ?? null;
     expect(await truncated(true)).toBe('length');
     expect(await truncated(false)).toBeNull();
   });
@@ -114,9 +136,15 @@ describe('records (WARC 1.1)', () => {
   it('are the same bytes for the same visit, and have other ids for another', () => {
     const id = (changes: Partial<ArchivedVisit>) => archiveRecords(visitOf('x', changes)).recordId;
     expect(archiveRecords(visitOf('x'))).toEqual(archiveRecords(visitOf('x')));
-    const ids = new Set([id({}), id({ url: 'http://other.example/' }), id({ fetchedAtMs: 1 }), archiveRecords(visitOf('y')).recordId]);
+    const ids = new Set([
+      id({}),
+      id({ url: 'http://other.example/' }),
+      id({ fetchedAtMs: 1 }),
+      archiveRecords(visitOf('y')).recordId,
+    ]);
     expect(ids.size).toBe(4);
-    for (const made of ids) expect(made).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    for (const made of ids)
+      expect(made).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   });
 
   it('let no header value end a line early (W06)', async () => {
@@ -132,12 +160,22 @@ describe('records (WARC 1.1)', () => {
   });
 
   it('follow a warcinfo record in one file', async () => {
-    const info = warcinfoRecord({ filename: 'a.warc.gz', software: 'orbweaver/0.1.0', operator: 'Ops <ops@bot.example>', userAgent: 'TestBot/1.0', createdAtMs: 0 });
+    const info = warcinfoRecord({
+      filename: 'a.warc.gz',
+      software: 'orbweaver/0.1.0',
+      operator: 'Ops <ops@bot.example>',
+      userAgent: 'TestBot/1.0',
+      createdAtMs: 0,
+    });
     const visits = ['one', 'two', 'three'].map((body) => archiveRecords(visitOf(body)).bytes);
     const read = await readAll(Buffer.concat([info, ...visits]));
     expect(read.map((record) => record.type)).toEqual(['warcinfo', ...Array(3).fill(['request', 'response']).flat()]);
     expect(read[0]?.payload.toString()).toContain('operator: Ops <ops@bot.example>\r\n');
     expect(read[0]?.header('WARC-Filename')).toBe('a.warc.gz');
-    expect(read.filter((record) => record.type === 'response').map((record) => record.payload.toString())).toEqual(['one', 'two', 'three']);
+    expect(read.filter((record) => record.type === 'response').map((record) => record.payload.toString())).toEqual([
+      'one',
+      'two',
+      'three',
+    ]);
   });
 });
