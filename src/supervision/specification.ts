@@ -133,7 +133,17 @@ export function pool<Props, State, Message extends Tagged>(
     actor(`${each}-${index}`, { ...shared, why: `number ${index} of ${count}`, props: props(index) }),
   );
   const { stopWithinMs } = options;
-  return sound({ kind: 'group', name, why, strategy: 'one-for-one', budget, backoff, stopWithinMs, stopOrder: 'together', children });
+  return sound({
+    kind: 'group',
+    name,
+    why,
+    strategy: 'one-for-one',
+    budget,
+    backoff,
+    stopWithinMs,
+    stopOrder: 'together',
+    children,
+  });
 }
 
 type TypedOnDemand<Props, State, Message extends Tagged> = Omit<
@@ -177,7 +187,8 @@ function sound<Spec extends NodeSpec>(spec: Spec): Spec {
   demand(spec.stopWithinMs > 0, spec, 'has a stop deadline');
   if (spec.kind !== 'group') demand(spec.inbox.bound >= 1, spec, 'has an inbox for at least one message');
   if (spec.kind !== 'actor') soundBudget(spec);
-  if (spec.kind === 'onDemand') demand(Number.isInteger(spec.shards) && spec.shards >= 1, spec, 'has at least one shard');
+  if (spec.kind === 'onDemand')
+    demand(Number.isInteger(spec.shards) && spec.shards >= 1, spec, 'has at least one shard');
   if (spec.kind === 'group') {
     const names = new Set(spec.children.map((child) => child.name));
     demand(names.size === spec.children.length, spec, 'has children of different names');
