@@ -111,7 +111,10 @@ export const host: Behaviour<Props, State, Message> = {
           ? { kind: 'answer', status: visit.transport.status ?? 0, bytes: result.decoded, cut: visit.cut, redirect: result.redirect, retryAfterMs: null }
           : { kind: 'failure', code: result.code };
       const part = emit(state, { permit, archive: archiveEntry(visit, url, result) }, now);
-      return proceed(state, now, [part, ...foundOut(state, visit, found, now)], null);
+      const effects = [part, ...foundOut(state, visit, found, now)];
+      const { closedForMs } = visit;
+      const verdict = closedForMs === null ? null : { permit, closedForMs: Math.max(closedForMs, delayMsOf(state, now.wallMs)) };
+      return proceed(state, now, effects, verdict);
     },
 
     recorded: (state, { tickets, ready }, now) => {
@@ -332,7 +335,9 @@ function transported(state: Live, permit: PermitNumber, visit: OpenVisit, result
   const verdict: Verdict = { permit, closedForMs: learn(state, transport, result.durationMs, now) };
   const bodyIsRead = result.kind === 'response' && (transport.next === 'parse' || (transport.next === 'settled' && state.props.archive));
   if (bodyIsRead) {
-    return goOn(state, now, [giveToParser(state, permit, visit, result, transport)], verdict);
+    const isRobots = visit.what === 'robots';
+    const read = giveToParser(state, permit, visit, result, transport, isRobots ? verdict.closedForMs : null);
+    return goOn(state, now, [read], isRobots ? null : verdict);
   }
   state.open.delete(permit);
   if (visit.what === 'page') {
@@ -381,13 +386,14 @@ function giveToParser(
   visit: OpenVisit,
   result: Extract<FetchResult, { kind: 'response' }>,
   transport: TransportJudgement,
+  closedForMs: number | null,
 ): Effect {
   const { props } = state;
   const url = visit.what === 'page' ? visit.entry.record.url : visit.what === 'robots' ? visit.hunt.url : visit.errand.url;
   const bytes = result.body.byteLength;
   const headerOf = (name: string) => result.headers.find(([spelled]) => spelled.toLowerCase() === name)?.[1] ?? null;
   const validators = { etag: headerOf('etag'), lastModified: headerOf('last-modified') };
-  state.open.set(permit, { ...visit, phase: 'reading', transport, durationMs: result.durationMs, bytes, cut: result.cut, validators });
+  state.open.set(permit, { ...visit, phase: 'reading', transport, durationMs: result.durationMs, bytes, cut: result.cut, closedForMs, validators });
   const { status, statusText, httpVersion, headers, remoteAddress, body, cut } = result;
   return send(addresses.parser(permit % props.parserThreads), {
     type: 'read',

@@ -77,6 +77,7 @@ export function engineTree(plan: TreePlan): GroupSpec {
         stopWithinMs: 5 * SECOND,
       }),
       pool('fetchers', plan.fetchers, {
+        each: 'fetcher',
         why: 'one request each, tier 1; a crash costs one request',
         behaviour: fetcher,
         props: (slot) => ({ slot }),
@@ -87,6 +88,7 @@ export function engineTree(plan: TreePlan): GroupSpec {
         stopWithinMs: 5 * SECOND,
       }),
       pool('parsers', plan.parsers, {
+        each: 'parser',
         why: 'one worker thread each; what a page does to it stays there',
         behaviour: parser,
         props: (thread) => ({ thread }),
