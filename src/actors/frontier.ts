@@ -11,7 +11,7 @@
  * Invariants: no key is in the queue twice; nothing is dropped here (permits give way); D1: seeds of one command are
  * one part. The crawl ends when nothing is unacknowledged, no host is active or in line, and nothing falls due soon.
  */
-import { addKey, type Bloom, hasKey } from '../domain/bloom.js';
+import type { Bloom } from '../domain/bloom.js';
 import { type ClassQueues, createClassQueues, joinLine, leaveLine, nonEmptyLines, takeFront } from '../domain/class-queues.js';
 import { createDueHeap, type DueHeap, peekDue, popDue, pushDue } from '../domain/due-heap.js';
 import type { HostName } from '../domain/host.js';
@@ -146,11 +146,12 @@ export const frontier: Behaviour<Props, State, Message> = {
         state.unacknowledged -= 1;
         for (const { record } of part.admitted) {
           state.pending.delete(record.key);
-          addKey(state.props.seen, record.key);
+          state.props.seen.add(record.key);
         }
         effects.push(...tell(state, part, known));
       }
       state.totals = receipt.totals;
+      effects.push({ do: 'announce', event: { event: 'totals', totals: receipt.totals, hostsActive: state.active.size } });
       for (const queue of receipt.queues) hear(state, queue, now, effects);
       return settleDown(state, now, effects);
     },
@@ -210,7 +211,7 @@ function admit(state: State, candidate: Candidate, finder: Finder, now: Instant)
   const depth = candidate.source === 'link' ? finder.depth + 1 : finder.depth;
   if (state.props.depthMax !== null && depth > state.props.depthMax) return null;
   if (state.pending.has(candidate.key)) return null;
-  const perhapsKnown = hasKey(state.props.seen, candidate.key);
+  const perhapsKnown = state.props.seen.has(candidate.key);
   // A link trusts the filter; what must not be missed by its errors asks the registry, in the commit.
   if (perhapsKnown && candidate.source === 'link') return null;
   state.pending.add(candidate.key);

@@ -58,31 +58,36 @@ export interface Live {
   readonly epoch: number;
   /** The newest wake that was seen. */
   wake: number;
-  activity: Activity;
+  readonly activity: Activity;
   snapshot: HostSnapshot;
   readonly robots: Map<Origin, OriginRobots>;
   readonly matchers: Map<Origin, { readonly copy: RobotsCopy; readonly matcher: RobotsMatcher }>;
   readonly queue: BackQueue;
   readonly names: Names;
   readonly open: Map<PermitNumber, OpenVisit>;
-  /** Rows of each part that is on its way to the store. */
-  readonly parts: Map<number, readonly QueueEntry[]>;
+  /** Rows of each part that is on its way to the store, and where they will stand then. */
+  readonly parts: Map<number, readonly Moved[]>;
   nextTicket: number;
   /** Origins whose robots.txt is being asked for: by a visit of ours, or by an errand of another host. */
   readonly asking: Map<Origin, RobotsHunt>;
   readonly errands: Errand[];
 }
 
-/** What the actor is waiting for before its next step. One at a time. */
-export type Activity =
-  | { readonly doing: 'nothing'; visits: number }
-  | { readonly doing: 'resolving'; visits: number }
-  | { readonly doing: 'reading'; visits: number }
-  | { readonly doing: 'asking'; visits: number }
-  | { readonly doing: 'resting'; visits: number };
+/** What the actor waits for before its next step: one thing at a time. */
+export interface Activity {
+  doing: 'nothing' | 'resolving' | 'reading' | 'asking' | 'fetching' | 'resting';
+  /** Since it was woken. */
+  visits: number;
+}
 
+export interface Moved {
+  readonly sequence: number;
+  readonly next: QueueEntry | null;
+}
+
+/** The host's name as resolved last. A failure is charged to one row, then the name is left alone until it runs out. */
 export interface Names {
-  known: { readonly resolution: Resolution; readonly untilMs: number } | null;
+  known: { readonly resolution: Resolution; readonly untilMs: number; readonly charged: boolean } | null;
 }
 
 /** The way to a robots.txt: where it has led so far. */
@@ -109,6 +114,7 @@ export type OpenVisit = Target & {
         readonly transport: TransportJudgement;
         readonly durationMs: number;
         readonly bytes: number;
+        readonly cut: boolean;
         readonly validators: { readonly etag: string | null; readonly lastModified: string | null };
       }
   );

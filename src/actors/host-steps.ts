@@ -22,6 +22,8 @@ import { type Live, matcherOf, originOf, robotsOf, robotsUrlOf, type RobotsHunt,
 export type Step =
   | { readonly step: 'unpark'; readonly entries: readonly QueueEntry[] }
   | { readonly step: 'settle'; readonly stopped: readonly Stopped[] }
+  /** Errands that can't be run, as the name has no address. */
+  | { readonly step: 'decline'; readonly resolution: NoAddress }
   | { readonly step: 'resolve' }
   | { readonly step: 'ask'; readonly target: Target; readonly priority: PriorityClass }
   | { readonly step: 'read' }
@@ -29,11 +31,13 @@ export type Step =
   /** Something is under way that will bring the next step. */
   | { readonly step: 'wait' };
 
+type NoAddress = Exclude<Resolution, { kind: 'addresses' }>;
+
 /** A row that the last look stopped, and why. */
 export type Stopped =
   | { readonly why: 'blocked'; readonly entry: QueueEntry; readonly robots: Extract<ReturnType<typeof lookAt>, { look: 'blocked' }>['robots'] }
   | { readonly why: 'parked'; readonly entry: QueueEntry }
-  | { readonly why: 'no_address'; readonly entry: QueueEntry; readonly resolution: Exclude<Resolution, { kind: 'addresses' }> };
+  | { readonly why: 'no_address'; readonly entry: QueueEntry; readonly resolution: NoAddress };
 
 /** What the walk through the window found. */
 export interface Choice {
@@ -45,46 +49,43 @@ export function nextStep(state: Live, now: Instant): Step {
   const readable = state.queue.parked.filter((entry) => pages(robotsOf(state, originOf(entry.record.url)), now.wallMs).may === 'ask');
   if (readable.length > 0) return { step: 'unpark', entries: readable };
 
+  const noAddress = noAddressOf(state, now);
+  if (noAddress !== null && state.errands.length > 0) return { step: 'decline', resolution: noAddress };
+
   const { stopped, target } = choose(state, now);
   if (stopped.length > 0) return { step: 'settle', stopped };
   if (target === null) return withoutTarget(state, now);
 
   const silentUntilMs = silence(state, now);
-  if (silentUntilMs !== null) return restIfStill(state, now, null, silentUntilMs);
+  if (silentUntilMs !== null) return restIfStill(state, null, silentUntilMs);
   const { openMax, quota } = state.props;
   if (state.open.size >= openMax) return { step: 'wait' };
-  if (state.activity.visits >= quota) return restIfStill(state, now, queues.bestLeft(state.queue) ?? 7, null);
+  if (state.activity.visits >= quota) return restIfStill(state, queues.bestLeft(state.queue) ?? 7, null);
   if (addressOf(state, now) === null) return { step: 'resolve' };
   return { step: 'ask', target, priority: target.what === 'page' ? target.entry.record.priority : 0 };
 }
 
 /** Walks the window without changing anything. */
 export function choose(state: Live, now: Instant): Choice {
-  const stopped: Stopped[] = [];
+  const noAddress = noAddressOf(state, now);
+  if (noAddress !== null) return { stopped: stoppedByName(state, noAddress, now), target: null };
   const errand = state.errands[0];
-  const unreachable = unreachableName(state, now);
-  if (errand !== undefined && unreachable === null) return { stopped, target: { what: 'errand', errand } };
-  let target: Target | null = null;
+  if (errand !== undefined) return { stopped: [], target: { what: 'errand', errand } };
+  const stopped: Stopped[] = [];
   for (const entry of inOrder(state, now)) {
-    if (unreachable !== null && unreachable.kind === 'refused') {
-      stopped.push({ why: 'no_address', entry, resolution: unreachable });
-      continue;
-    }
     const found = look(state, entry, now);
     if (found === null) continue;
-    if ('why' in found) {
-      stopped.push(found);
-      continue;
-    }
-    target = found;
-    break;
+    if ('what' in found) return { stopped, target: found };
+    stopped.push(found);
   }
-  // A name that can't be resolved now costs one row its delivery, not all of them.
-  if (unreachable !== null && unreachable.kind === 'failed' && target?.what === 'page') {
-    stopped.push({ why: 'no_address', entry: target.entry, resolution: unreachable });
-    target = null;
-  }
-  return { stopped, target: target ?? huntForParked(state, now) };
+  return { stopped, target: huntForParked(state, now) };
+}
+
+/** A name that must not be asked stops all rows; one that can't be resolved now costs one row its delivery. */
+function stoppedByName(state: Live, resolution: NoAddress, now: Instant): Stopped[] {
+  const all = [...inOrder(state, now), ...(resolution.kind === 'refused' ? state.queue.parked : [])];
+  const charged = resolution.kind === 'refused' ? all : state.names.known?.charged === true ? [] : all.slice(0, 1);
+  return charged.map((entry) => ({ why: 'no_address', entry, resolution }));
 }
 
 /** Due retries, then ready rows. */
@@ -137,11 +138,11 @@ export function onward(hunt: RobotsHunt, url: string, by: RobotsHunt['by']): Rob
 
 function withoutTarget(state: Live, now: Instant): Step {
   if (queues.mayHoldMore(state.queue)) return { step: 'read' };
-  return restIfStill(state, now, null, wakeAtMsOf(state, now));
+  return restIfStill(state, null, wakeAtMsOf(state, now));
 }
 
 /** Rest is only for a host of which nothing is under way. */
-function restIfStill(state: Live, _now: Instant, left: PriorityClass | null, wakeAtMs: number | null): Step {
+function restIfStill(state: Live, left: PriorityClass | null, wakeAtMs: number | null): Step {
   if (state.open.size > 0 || state.parts.size > 0 || state.asking.size > 0) return { step: 'wait' };
   return { step: 'rest', left, wakeAtMs };
 }
@@ -163,7 +164,10 @@ export function wakeAtMsOf(state: Live, now: Instant): number | null {
 /** Until when the host must not be asked; null when it may be. */
 export function silence(state: Live, now: Instant): number | null {
   const { closedUntilMs, breaker } = state.snapshot;
-  const closed = closedUntilMs !== null && closedUntilMs > now.wallMs ? closedUntilMs : null;
+  const { known } = state.names;
+  const unresolved = known?.resolution.kind === 'failed' ? now.wallMs + known.untilMs - now.monotonicMs : 0;
+  const closedMs = Math.max(closedUntilMs ?? 0, unresolved);
+  const closed = closedMs > now.wallMs ? closedMs : null;
   const answer = breakers.ask(breaker, now.wallMs);
   if (typeof answer.may === 'string') return closed;
   // A probe is out: its outcome will bring the next step; an hour is the longest that one can take to be missed.
@@ -171,7 +175,8 @@ export function silence(state: Live, now: Instant): number | null {
   return Math.max(quarantined, closed ?? 0);
 }
 
-function unreachableName(state: Live, now: Instant): Exclude<Resolution, { kind: 'addresses' }> | null {
+/** Why the name has no address that may be asked; null when it has one, or has to be resolved. */
+export function noAddressOf(state: Live, now: Instant): NoAddress | null {
   const known = state.names.known;
   if (known === null || known.untilMs <= now.monotonicMs || known.resolution.kind === 'addresses') return null;
   return known.resolution;

@@ -2,17 +2,17 @@
  * In which encoding a text is written, and the text.
  *
  * Declarations rule in the order of the HTML Standard (§13.2.3.2): byte order mark, Content-Type, meta. Only where
- * nothing is declared is there a guess: valid UTF-8 is UTF-8 (no other encoding looks like it by accident), else
- * the statistics of a sample around the first byte that isn't ASCII.
+ * nothing is declared is there a guess: valid UTF-8 is UTF-8 (no other encoding looks like it by accident), else the
+ * statistics of those words that aren't ASCII. Of those only: markup and English say nothing of the encoding, and
+ * they drown what does.
  */
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import { legacyHookDecode, normalizeEncoding } from '@exodus/bytes/encoding.js';
 import { detect } from 'chardet';
 import sniffDeclared from 'html-encoding-sniffer';
 
-/** What the guess may look at: a window around the first byte that isn't ASCII. */
-const SAMPLE_BYTES = 16 * 1024;
-const SAMPLE_BYTES_BEFORE = 1024;
+/** Enough words for the statistics. */
+const SAMPLE_BYTES = 8 * 1024;
 
 /** What a text without any hint is on the web. */
 const FALLBACK = 'windows-1252';
@@ -50,10 +50,39 @@ function xmlDeclaration(bytes: Uint8Array): string | null {
 
 function guess(bytes: Uint8Array): string {
   if (isUtf8(withoutCutSequence(bytes))) return 'utf-8';
-  const from = Math.max(0, firstHighByte(bytes) - SAMPLE_BYTES_BEFORE);
-  const label = detect(bytes.subarray(from, from + SAMPLE_BYTES));
+  const label = detect(sampleWords(bytes));
   return (label === null ? null : normalizeEncoding(label)) ?? FALLBACK;
 }
+
+/**
+ * The words with bytes beyond ASCII, a blank after each. A word's bytes are digits and all from 0x40 on: second bytes
+ * of the double-byte encodings are among them, what ends a word in markup is not.
+ */
+function sampleWords(bytes: Uint8Array): Uint8Array {
+  const sample = new Uint8Array(SAMPLE_BYTES);
+  let sampled = 0;
+  let start = 0;
+  let isBeyondAscii = false;
+  for (let i = 0; i <= bytes.length; i++) {
+    const byte = bytes[i] ?? BLANK;
+    if (byte >= 0x40 || (byte >= 0x30 && byte <= 0x39)) {
+      isBeyondAscii ||= byte >= 0x80;
+      continue;
+    }
+    if (isBeyondAscii) {
+      const word = bytes.subarray(start, Math.min(i, start + SAMPLE_BYTES - sampled));
+      sample.set(word, sampled);
+      sampled += word.length;
+      if (sampled >= SAMPLE_BYTES) break;
+      sample[sampled++] = BLANK;
+      isBeyondAscii = false;
+    }
+    start = i + 1;
+  }
+  return sample.subarray(0, sampled);
+}
+
+const BLANK = 0x20;
 
 /** Without a UTF-8 sequence that the end of the bytes cuts off. */
 function withoutCutSequence(bytes: Uint8Array): Uint8Array {
@@ -66,13 +95,4 @@ function withoutCutSequence(bytes: Uint8Array): Uint8Array {
     }
   }
   return bytes;
-}
-
-/** Blocks are skipped by the fast test, so that a long ASCII beginning costs little. */
-function firstHighByte(bytes: Uint8Array): number {
-  const block = 4096;
-  let start = 0;
-  while (start < bytes.length && isAscii(bytes.subarray(start, start + block))) start += block;
-  for (let i = start; i < bytes.length; i++) if ((bytes[i] ?? 0) >= 0x80) return i;
-  return 0;
 }

@@ -17,7 +17,7 @@ import {
   inflateRawSync,
   inflateSync,
 } from 'node:zlib';
-import type { Header } from '../protocols/fetching.js';
+import type { Header } from '../domain/fetching.js';
 import { headerValues } from './headers.js';
 
 /** More codings than these come from bombs only. */

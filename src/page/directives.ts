@@ -3,7 +3,7 @@
  *
  * Directives add up and the strictest holds. Those that name one crawler are not ours to follow.
  */
-import type { Header } from '../protocols/fetching.js';
+import type { Header } from '../domain/fetching.js';
 import { headerValues } from './headers.js';
 
 export interface Directives {

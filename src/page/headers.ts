@@ -1,5 +1,5 @@
 /** Reading a header list as it came: names in any case, values as Latin-1, several lines of one name. */
-import type { Header } from '../protocols/fetching.js';
+import type { Header } from '../domain/fetching.js';
 
 /** Every value of a header, in order. `name` is in lower case. */
 export function headerValues(headers: readonly Header[], name: string): string[] {

@@ -6,7 +6,7 @@
  * whatever the header says. An absent type is sniffed.
  */
 import { MIMEType } from 'whatwg-mimetype';
-import type { Header } from '../protocols/fetching.js';
+import type { Header } from '../domain/fetching.js';
 import { headerValues } from './headers.js';
 
 export interface MediaType {

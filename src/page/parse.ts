@@ -10,7 +10,7 @@
  * 2. The buffers in its answer are whole and belong to the answer, so that they can be transferred.
  */
 import type { Candidate } from '../domain/url.js';
-import type { ArchiveRecords, PageFacts, ParsedPage, ParseResult, ParseTask, UnparsedPage } from '../protocols/parsing.js';
+import type { ArchiveRecords, PageFacts, ParsedPage, ParseResult, ParseTask, UnparsedPage } from '../domain/parsing.js';
 import { archiveRecords } from '../sinks/warc-record.js';
 import { candidate, isRefused } from './candidate.js';
 import { charsetOf, decodeText } from './charset.js';

@@ -11,7 +11,7 @@
  * 3. A task that holds its thread for more than 10 s ends it.
  */
 import { Worker } from 'node:worker_threads';
-import type { ParseResult, ParseTask, UnparsedPage } from '../protocols/parsing.js';
+import type { ParseResult, ParseTask, UnparsedPage } from '../domain/parsing.js';
 import { parse } from './parse.js';
 import type { ParserThreadData } from './worker.js';
 

@@ -5,7 +5,7 @@
  */
 import { writeSync } from 'node:fs';
 import { parentPort, type TransferListItem, workerData } from 'node:worker_threads';
-import type { ParseResult, ParseTask } from '../protocols/parsing.js';
+import type { ParseResult, ParseTask } from '../domain/parsing.js';
 import { firstHeader } from './headers.js';
 import { parse } from './parse.js';
 

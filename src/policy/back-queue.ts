@@ -59,8 +59,9 @@ export function refill(queue: BackQueue, rows: ReadRows): void {
   queue.parkedComplete = rows.parkedComplete;
 }
 
-/** Something new is in the store that the window may not show. */
+/** Something new is in the store, perhaps of a better class than what the window shows: it has to be read again. */
 export function outdate(queue: BackQueue): void {
+  queue.ready = [];
   queue.readyComplete = false;
 }
 

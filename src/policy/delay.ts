@@ -6,6 +6,8 @@
  * robots.txt has better words for, and one slow answer would park a host.
  */
 
+import type { HostName } from '../domain/host.js';
+
 /** Above a minute, a site that means "rarely" should say so with Retry-After, which knows no such cap. */
 export const DELAY_CAP_MS = 60_000;
 
@@ -26,4 +28,19 @@ export function delayAfter(terms: DelayTerms): number {
   const asked = Math.min(capMs, (crawlDelaySeconds ?? 0) * 1000);
   const adaptive = Math.min(capMs, adaptiveFactor * (lastDurationMs ?? 0));
   return Math.max(configuredMs, asked, adaptive);
+}
+
+/** The configured delay of a host: its own by the longest pattern that names it (`*.` stands for any depth), or else that of all. */
+export function hostDelayMs(
+  host: HostName,
+  politeness: { readonly delayMs: number; readonly hostDelaysMs: Readonly<Record<string, number>> },
+): number {
+  const own = politeness.hostDelaysMs[host];
+  if (own !== undefined) return own;
+  let best: { readonly length: number; readonly delayMs: number } | null = null;
+  for (const [pattern, delayMs] of Object.entries(politeness.hostDelaysMs)) {
+    const covers = pattern === '*' || (pattern.startsWith('*.') && host.endsWith(pattern.slice(1)));
+    if (covers && pattern.length > (best?.length ?? 0)) best = { length: pattern.length, delayMs };
+  }
+  return best?.delayMs ?? politeness.delayMs;
 }

@@ -10,10 +10,11 @@
  * - L2: an outage, a throttle, a refusal by robots or by a bound moves no URL towards its tombstone.
  * - B3: 429, 503 and Retry-After tell the throttle, not the breaker.
  */
-import type { Code, OutcomeKind } from '../domain/outcome.js';
-import type { UrlState } from '../domain/record.js';
+
 import type { FetchFailure, FetchResult, Header, Resolution } from '../domain/fetching.js';
+import type { Code, OutcomeKind } from '../domain/outcome.js';
 import type { ParseResult } from '../domain/parsing.js';
+import type { UrlState } from '../domain/record.js';
 import { retryAfterMsOf } from './throttle.js';
 
 export type Next =
@@ -69,7 +70,7 @@ const ROWS = {
   interrupted:      row('failed',            'host_waits',  0, 'none',    'same',   null),
   robots_disallow:  row('blocked_by_robots', 'settled',     0, 'none',    'same',   'blocked_by_robots'),
   robots_unknown:   row('parked',            'parked',      0, 'none',    'same',   'parked'),
-} as const;
+} satisfies Record<string, Row>;
 
 type RowName = keyof typeof ROWS;
 
@@ -131,22 +132,20 @@ export function judgeTransport(result: FetchResult | ResolutionFailure, context:
   }
 }
 
-/** What the record learns, once the body was read. `transport` is the same visit's, and says `parse`. */
-export interface ContentJudgement extends Omit<Judged, 'next'> {
+/** What the record learns. The breaker has been told already, and is told nothing more. */
+export interface ContentJudgement extends Omit<Judged, 'next' | 'breaker'> {
   readonly next: 'commit' | 'retry' | 'host_waits';
 }
 
-type Committed = Omit<Row, 'next'> & { readonly next: ContentJudgement['next'] };
-
+/** What the record learns, once the body was read. `transport` is the same visit's, and says `parse`. */
 export function judgeContent(transport: TransportJudgement, parsed: ParseResult): ContentJudgement {
   const { status } = transport;
   if (parsed.kind === 'unparsed') {
-    const name = ROW_OF_CODE[parsed.code];
-    return { ...ROWS[name], next: finalNext(ROWS[name].next), code: parsed.code, status };
+    return concluded(ROWS[ROW_OF_CODE[parsed.code]], parsed.code, status);
   }
-  if (parsed.redirect !== null) return committed(ROWS.redirect, 'redirect', status);
-  if (transport.outcome === 'redirected') return committed(ROWS.beyond_bound, 'redirect_without_target', status);
-  return committed(transport, transport.code, status);
+  if (parsed.redirect !== null) return concluded(ROWS.redirect, 'redirect', status);
+  if (transport.outcome === 'redirected') return concluded(ROWS.beyond_bound, 'redirect_without_target', status);
+  return concluded(transport, transport.code, status);
 }
 
 /** Why a URL wasn't asked for at all: the rules in force say no, or can't be known (P4, P5). */
@@ -168,9 +167,9 @@ export function stateAfter(before: UrlState, judgement: { readonly urlState: Url
 function judgeFailure(failure: FetchFailure): TransportJudgement {
   const { code, status, reusedConnection } = failure;
   if (code === 'interrupted' || code === 'worker_crashed') return judged(ROW_OF_CODE[code], code, status);
-  /** A refusal whose body broke is still the refusal: the host has said what it had to say. */
+  // A refusal whose body broke is still the refusal: the host has said what it had to say.
   if (status === 429 || (status !== null && status >= 500 && status <= 599)) return judgeStatus(status, [], NO_CONTEXT);
-  if (reusedConnection && code === 'connection_reset') return judged('stale_connection', code, status);
+  if (reusedConnection && (code === 'connection_reset' || code === 'connect_failed')) return judged('stale_connection', code, status);
   return judged(ROW_OF_CODE[code], code, status);
 }
 
@@ -217,12 +216,10 @@ function judged(name: RowName, code: Code, status: number | null): TransportJudg
   return { ...ROWS[name], code, status, throttle: null };
 }
 
-function committed({ outcome, delivery, breaker, pace, urlState }: Row, code: Code, status: number | null): ContentJudgement {
-  return { outcome, next: 'commit', delivery, breaker, pace, urlState, code, status };
-}
-
-function finalNext(next: Next): ContentJudgement['next'] {
-  return next === 'retry' || next === 'host_waits' ? next : 'commit';
+function concluded(row: Row, code: Code, status: number | null): ContentJudgement {
+  const { outcome, delivery, pace, urlState } = row;
+  const next = row.next === 'retry' || row.next === 'host_waits' ? row.next : 'commit';
+  return { outcome, next, delivery, pace, urlState, code, status };
 }
 
 function row(

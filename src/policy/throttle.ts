@@ -5,7 +5,7 @@
  * without it the gate stays closed for 2 s, doubling with each such answer in a row up to an hour. Any other answer
  * ends the row.
  */
-import { backoffMs, type Backoff } from './backoff.js';
+import { type Backoff, backoffMs } from './backoff.js';
 
 /** A server that asks for more than a day is asked again after a day: it may have meant milliseconds, or another year. */
 export const RETRY_AFTER_MS_MAX = 24 * 3_600_000;

@@ -95,7 +95,8 @@ export function answersOf(web: PracticeWeb, text: PageText, authority: (host: Pr
       const failure = failuresOf(host, path)[attempt];
       if (failure === undefined) return finalAnswer(host, path);
       if (failure.kind === 'reset') return { status: 200, headers: [], body: NO_BYTES, manner: failure };
-      if (failure.kind === 'truncation') return { status: 200, headers: HTML, body: text.htmlOf(host, 0, 'usual'), manner: failure };
+      if (failure.kind === 'truncation')
+        return { status: 200, headers: HTML, body: text.htmlOf(host, 0, 'usual'), manner: failure };
       return refusal(failure.status, failure.retryAfterSeconds);
     },
   };
@@ -108,7 +109,12 @@ function robotsAnswer(host: PracticeHost): Answer {
 }
 
 function redirect(status: number, location: string): Answer {
-  return { status, headers: [...PLAIN, 'Location', location], body: Buffer.from(`Go to ${location}\n`), manner: AT_ONCE };
+  return {
+    status,
+    headers: [...PLAIN, 'Location', location],
+    body: Buffer.from(`Go to ${location}\n`),
+    manner: AT_ONCE,
+  };
 }
 
 function refusal(status: number, retryAfterSeconds: number | null): Answer {
@@ -156,6 +162,7 @@ function brotliFast(html: Buffer): Buffer {
 
 function noise(web: PracticeWeb, host: PracticeHost, page: number): Buffer {
   const bytes = Buffer.allocUnsafe(BINARY_BYTES);
-  for (let at = 0; at < BINARY_BYTES; at += 4) bytes.writeUInt32LE(mix(web.settings.seed, host.index, page, 3000 + at), at);
+  for (let at = 0; at < BINARY_BYTES; at += 4)
+    bytes.writeUInt32LE(mix(web.settings.seed, host.index, page, 3000 + at), at);
   return bytes;
 }

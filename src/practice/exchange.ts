@@ -27,19 +27,22 @@ const ENDLESS_STEP_MS = 100;
 /** Sends `answer` in its manner. */
 export function send(answer: Answer, exchange: Exchange): void {
   const { manner } = answer;
-  if (manner.kind === 'reset') return sendReset(exchange);
-  if (manner.kind === 'truncation') return sendHalf(answer, manner.framing, exchange);
-  if (!exchange.withBody) return sendHead(answer, exchange);
-  if (manner.kind === 'slow') return after(manner.delayMs, exchange, () => sendWhole(answer, exchange));
-  if (manner.kind === 'chunks') return sendSteps(answer, 3, 0, exchange);
-  if (manner.kind === 'drip') return sendSteps(answer, manner.steps, manner.stepMs, exchange);
-  if (manner.kind === 'endless') return sendEndless(answer, exchange);
-  sendWhole(answer, exchange);
+  if (manner.kind === 'reset') sendReset(exchange);
+  else if (manner.kind === 'truncation') sendHalf(answer, manner.framing, exchange);
+  else if (!exchange.withBody) sendHead(answer, exchange);
+  else if (manner.kind === 'slow') after(manner.delayMs, exchange, () => sendWhole(answer, exchange));
+  else if (manner.kind === 'chunks') sendSteps(answer, 3, 0, exchange);
+  else if (manner.kind === 'drip') sendSteps(answer, manner.steps, manner.stepMs, exchange);
+  else if (manner.kind === 'endless') sendEndless(answer, exchange);
+  else sendWhole(answer, exchange);
 }
 
 function sendWhole(answer: Answer, exchange: Exchange): void {
   writeHead(answer, exchange, 'length');
-  if (exchange.halfway === undefined) return finish(answer, answer.body, exchange);
+  if (exchange.halfway === undefined) {
+    finish(answer, answer.body, exchange);
+    return;
+  }
   const half = answer.body.length >> 1;
   exchange.response.write(answer.body.subarray(0, half), () => {
     exchange.halfway?.();
@@ -59,9 +62,11 @@ function sendSteps(answer: Answer, steps: number, stepMs: number, exchange: Exch
   const step = (n: number): void => {
     if (n === steps >> 1) exchange.halfway?.();
     const piece = body.subarray(n * stepBytes, (n + 1) * stepBytes);
-    if (n === steps - 1) return finish(answer, piece, exchange);
-    exchange.response.write(piece);
-    after(stepMs, exchange, () => step(n + 1));
+    if (n === steps - 1) finish(answer, piece, exchange);
+    else {
+      exchange.response.write(piece);
+      after(stepMs, exchange, () => step(n + 1));
+    }
   };
   step(0);
 }
@@ -70,9 +75,11 @@ function sendEndless(answer: Answer, exchange: Exchange): void {
   writeHead(answer, exchange, 'chunks');
   exchange.halfway?.();
   const step = (leftMs: number): void => {
-    if (leftMs <= 0) return finish(answer, Buffer.from('\n'), exchange);
-    exchange.response.write('<p>and so on\n');
-    after(ENDLESS_STEP_MS, exchange, () => step(leftMs - ENDLESS_STEP_MS));
+    if (leftMs <= 0) finish(answer, Buffer.from('\n'), exchange);
+    else {
+      exchange.response.write('<p>and so on\n');
+      after(ENDLESS_STEP_MS, exchange, () => step(leftMs - ENDLESS_STEP_MS));
+    }
   };
   step(exchange.endlessMs);
 }

@@ -10,7 +10,15 @@
  */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { type Kills, openKills, openRetryFloors, openRobotsKnowledge, type RetryFloors, type RobotsKnowledge, type Span } from './knowledge.js';
+import {
+  type Kills,
+  openKills,
+  openRetryFloors,
+  openRobotsKnowledge,
+  type RetryFloors,
+  type RobotsKnowledge,
+  type Span,
+} from './knowledge.js';
 import { eventsFromNginx, type NginxReading } from './nginx-log.js';
 import { ALLOW_ALL, isAllowed, rulesFor } from './robots-matcher.js';
 import type { EndEvent, StartEvent, WitnessEvent } from './witness.js';
@@ -202,7 +210,15 @@ export function openJudge(rules: Rules): Judge {
 function seeStart(bench: Bench, event: StartEvent): void {
   const origin = event.h.toLowerCase();
   const host = hostRow(bench, nameOf(origin));
-  const request: OpenRequest = { id: event.i, startedAt: event.t, host, origin, method: event.m, path: event.u, overlaps: [] };
+  const request: OpenRequest = {
+    id: event.i,
+    startedAt: event.t,
+    host,
+    origin,
+    method: event.m,
+    path: event.u,
+    overlaps: [],
+  };
   if (bench.requests.has(event.i)) throw new RangeError(`request ${event.i} starts twice`);
 
   if (host.open.size > 0) for (const other of host.open) other.overlaps.push(event.t);
@@ -242,7 +258,8 @@ function seeEnd(bench: Bench, event: EndEvent): void {
 /** Requests that started while this one was open: too early for the gap at best, and within a tolerance at that. */
 function judgeOverlaps(bench: Bench, request: OpenRequest, end: EndEvent): void {
   for (const startedAt of request.overlaps) {
-    if (end.t - startedAt > toleranceMs(bench, end.how)) accuse(bench, 'in-flight', request.host, startedAt, overlapDetail(request, end.t));
+    if (end.t - startedAt > toleranceMs(bench, end.how))
+      accuse(bench, 'in-flight', request.host, startedAt, overlapDetail(request, end.t));
     else judgeGap(bench, request.host, { at: end.t, how: end.how }, startedAt);
   }
 }
@@ -252,13 +269,25 @@ function judgeGap(bench: Bench, host: HostRow, last: NonNullable<HostRow['lastEn
   const spareMs = startedAt - last.at - delayMs;
   bench.tally.smallestGapMinusDelayMs = Math.min(bench.tally.smallestGapMinusDelayMs ?? spareMs, spareMs);
   if (spareMs >= -toleranceMs(bench, last.how)) return;
-  accuse(bench, 'gap', host, startedAt, `${(startedAt - last.at).toFixed(3)} ms after the end of the one before, not ${delayMs}`);
+  accuse(
+    bench,
+    'gap',
+    host,
+    startedAt,
+    `${(startedAt - last.at).toFixed(3)} ms after the end of the one before, not ${delayMs}`,
+  );
 }
 
 function judgeRetryAfter(bench: Bench, host: HostRow, event: StartEvent): void {
   const floor = host.floors.floorAt(event.t);
   if (floor === null || event.t >= floor - toleranceMs(bench, 'done')) return;
-  accuse(bench, 'retry-after', host, event.t, `${event.u} ${(floor - event.t).toFixed(3)} ms before Retry-After was over`);
+  accuse(
+    bench,
+    'retry-after',
+    host,
+    event.t,
+    `${event.u} ${(floor - event.t).toFixed(3)} ms before Retry-After was over`,
+  );
 }
 
 function judgeRobots(bench: Bench, host: HostRow, origin: string, event: StartEvent): void {
@@ -286,7 +315,14 @@ function judgeRepeat(bench: Bench, request: OpenRequest, span: Span): void {
   const before = bench.fetched.get(url);
   if (before !== undefined) {
     if (bench.kills.doubts(before)) bench.tally.repeatsExcused += 1;
-    else accuse(bench, 'duplicate', request.host, request.startedAt, `${url} had been fetched ${Math.round(span.startedAt - before.endedAt)} ms before`);
+    else
+      accuse(
+        bench,
+        'duplicate',
+        request.host,
+        request.startedAt,
+        `${url} had been fetched ${Math.round(span.startedAt - before.endedAt)} ms before`,
+      );
   }
   bench.fetched.set(url, span);
 }
@@ -298,7 +334,11 @@ function learnRobots(bench: Bench, request: OpenRequest, event: EndEvent, span: 
   bench.tally.robotsAnswers += 1;
   if (status === 304) return;
   if (status === 429 || status >= 500) knowledge.unreachable(event.t);
-  else knowledge.learned(status < 300 && event.rb !== undefined ? rulesFor(event.rb, bench.rules.productToken) : ALLOW_ALL, span);
+  else
+    knowledge.learned(
+      status < 300 && event.rb !== undefined ? rulesFor(event.rb, bench.rules.productToken) : ALLOW_ALL,
+      span,
+    );
 }
 
 function robotsOf(bench: Bench, { host, origin }: OpenRequest): RobotsKnowledge {
@@ -313,7 +353,9 @@ function robotsOf(bench: Bench, { host, origin }: OpenRequest): RobotsKnowledge 
 function crawlDelayMs(host: HostRow): number {
   let delayMs = 0;
   for (const knowledge of host.origins.values()) {
-    const asked = knowledge.hypotheses().map((rules) => (rules === 'unknown' ? 0 : (rules.crawlDelaySeconds ?? 0) * 1_000));
+    const asked = knowledge
+      .hypotheses()
+      .map((rules) => (rules === 'unknown' ? 0 : (rules.crawlDelaySeconds ?? 0) * 1_000));
     if (asked.length > 0) delayMs = Math.max(delayMs, Math.min(...asked));
   }
   return Math.min(delayMs, CRAWL_DELAY_MS_MAX);
@@ -321,7 +363,9 @@ function crawlDelayMs(host: HostRow): number {
 
 function neverEnded(bench: Bench): Violation[] {
   return [...bench.requests.values()].flatMap((request) =>
-    request.overlaps.map((at): Violation => ({ rule: 'in-flight', host: request.host.name, at, detail: overlapDetail(request, null) })),
+    request.overlaps.map(
+      (at): Violation => ({ rule: 'in-flight', host: request.host.name, at, detail: overlapDetail(request, null) }),
+    ),
   );
 }
 

@@ -21,15 +21,15 @@ const CLIENT_CLOSED = 499;
 /** Both events of one line; `id` must differ from line to line. Throws on a line that isn't in the format. */
 export function fromNginx(line: string, id: number, { robotsOf }: NginxReading = {}): [StartEvent, EndEvent] {
   const row = JSON.parse(line) as Record<string, unknown>;
-  const [msec, tookSeconds] = [Number(row['msec']), Number(row['request_time'])];
-  const [host, uri] = [row['host'], row['request_uri']];
+  const [msec, tookSeconds] = [Number(row.msec), Number(row.request_time)];
+  const [host, uri] = [row.host, row.request_uri];
   if (!Number.isFinite(msec) || !Number.isFinite(tookSeconds) || typeof host !== 'string' || typeof uri !== 'string') {
     throw new SyntaxError(`not a line of the witness format: ${line.slice(0, 200)}`);
   }
-  const status = Number(row['status']);
+  const status = Number(row.status);
   const endedAt = Math.round(msec * 1_000);
-  const aborted = status === CLIENT_CLOSED || row['request_completion'] === '';
-  const retryAfter = Number(row['retry_after'] || Number.NaN);
+  const aborted = status === CLIENT_CLOSED || row.request_completion === '';
+  const retryAfter = Number(row.retry_after || Number.NaN);
   const robots = uri === '/robots.txt' && status === 200 ? robotsOf?.(host) : undefined;
   return [
     {
@@ -37,9 +37,9 @@ export function fromNginx(line: string, id: number, { robotsOf }: NginxReading =
       i: id,
       t: endedAt - Math.round(tookSeconds * 1_000),
       h: host,
-      m: String(row['request_method'] ?? 'GET'),
+      m: String(row.request_method ?? 'GET'),
       u: uri,
-      c: Number(row['connection'] ?? 0),
+      c: Number(row.connection ?? 0),
     },
     {
       e: 'E',

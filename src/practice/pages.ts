@@ -9,7 +9,11 @@ import type { Link, PracticeHost, PracticeWeb } from './web.js';
 
 const BIG_PAGE_BYTES = 1_048_576;
 const PARAGRAPHS = 512;
-const SYLLABLES = 'ba be bi bo da de di do ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro sa se si so ta te ti to'.split(' ');
+const SYLLABLES =
+  'ba be bi bo da de di do ka ke ki ko la le li lo ma me mi mo na ne ni no ra re ri ro sa se si so ta te ti to'.split(
+    ' ',
+  );
+const WORDS = vocabulary();
 const TAIL = '\n</article></body></html>\n';
 
 export interface PageText {
@@ -20,7 +24,9 @@ export interface PageText {
 /** `authority` gives the `host[:port]` that absolute links carry. */
 export function pageText(web: PracticeWeb, authority: (host: PracticeHost) => string): PageText {
   const { seed } = web.settings;
-  const pool = Array.from({ length: PARAGRAPHS }, (_, index) => Buffer.from(`\n<p>${paragraph(seed, index)}`, 'latin1'));
+  const pool = Array.from({ length: PARAGRAPHS }, (_, index) =>
+    Buffer.from(`\n<p>${paragraph(seed, index)}`, 'latin1'),
+  );
   return {
     htmlOf(host, page, size) {
       const head = headOf(web, host, page, authority);
@@ -52,7 +58,13 @@ function headOf(web: PracticeWeb, host: PracticeHost, page: number, authority: (
 }
 
 /** One of the spellings under which the target may be linked. */
-function hrefOf(link: Link, from: PracticeHost, fromPath: string, authority: (host: PracticeHost) => string, bits: number): string {
+function hrefOf(
+  link: Link,
+  from: PracticeHost,
+  fromPath: string,
+  authority: (host: PracticeHost) => string,
+  bits: number,
+): string {
   const full = `${authority(link.host)}${link.path}`;
   if (link.host !== from) {
     if (bits % 8 === 0) return `//${full}`;
@@ -89,12 +101,16 @@ function paragraph(seed: number, index: number): string {
   return text;
 }
 
-/** Words of two or three syllables. */
+/** Words of the pool, one after another. */
 function words(seed: number, host: number, page: number, salt: number, count: number): string {
   let text = '';
-  for (let n = 0; n < count; n++) {
-    const bits = mix(seed, host, page, salt + 7 * n);
-    text += `${n > 0 ? ' ' : ''}${pick(SYLLABLES, bits)}${pick(SYLLABLES, bits >>> 8)}${bits & 0x8000_0000 ? pick(SYLLABLES, bits >>> 16) : ''}`;
-  }
+  for (let n = 0; n < count; n++)
+    text += `${n > 0 ? ' ' : ''}${WORDS[mix(seed, host, page, salt + 7 * n) % WORDS.length]}`;
   return text;
+}
+
+/** All words of two syllables, and as many of three. */
+function vocabulary(): string[] {
+  const pairs = SYLLABLES.flatMap((first) => SYLLABLES.map((second) => first + second));
+  return [...pairs, ...pairs.map((pair, n) => pair + pick(SYLLABLES, mix(n, 0, 0, 64)))];
 }

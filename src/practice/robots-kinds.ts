@@ -22,14 +22,24 @@ export type RobotsKindName =
 export interface RobotsFile {
   readonly kind: RobotsKindName;
   readonly failures: readonly Failure[];
-  readonly final: { readonly kind: 'text'; readonly text: string } | { readonly kind: 'refused'; readonly status: 403 | 404 };
+  readonly final:
+    | { readonly kind: 'text'; readonly text: string }
+    | { readonly kind: 'refused'; readonly status: 403 | 404 };
 }
 
 export const QUIET_ROBOTS: readonly RobotsKindName[] = ['allow'];
-export const ORDINARY_ROBOTS: readonly RobotsKindName[] = ['none', 'prefixes', 'wildcards', 'crawl-delay', 'groups', 'allow', 'closed'];
+export const ORDINARY_ROBOTS: readonly RobotsKindName[] = [
+  'none',
+  'prefixes',
+  'wildcards',
+  'crawl-delay',
+  'groups',
+  'allow',
+  'closed',
+];
 export const FAULTY_ROBOTS: readonly RobotsKindName[] = [
-  ...['none', 'prefixes', 'unavailable-once', 'wildcards', 'crawl-delay'] as const,
-  ...['groups', 'forbidden', 'throttled-once', 'allow', 'closed'] as const,
+  ...(['none', 'prefixes', 'unavailable-once', 'wildcards', 'crawl-delay'] as const),
+  ...(['groups', 'forbidden', 'throttled-once', 'allow', 'closed'] as const),
 ];
 
 const PREFIXES = 'User-agent: *\nDisallow: /private/\nAllow: /private/open-\n';

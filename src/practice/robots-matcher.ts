@@ -113,5 +113,7 @@ function commonSpelling(text: string, bare: RegExp): string {
 }
 
 function escapeOctets(character: string): string {
-  return [...Buffer.from(character, 'utf8')].map((octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+  return [...Buffer.from(character, 'utf8')]
+    .map((octet) => `%${octet.toString(16).toUpperCase().padStart(2, '0')}`)
+    .join('');
 }

@@ -7,9 +7,9 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Answer, answersOf } from './answers.js';
+import { type Answer, type Answers, answersOf } from './answers.js';
 import { type Exchange, send } from './exchange.js';
-import { type Killer, type Moment, MOMENTS, openKiller, type Series, type Shot } from './killer.js';
+import { type Killer, MOMENTS, type Moment, openKiller, type Series, type Shot } from './killer.js';
 import { pageText } from './pages.js';
 import { type Truth, truthOf } from './truth.js';
 import type { PracticeHost, PracticeWeb } from './web.js';
@@ -52,6 +52,13 @@ export interface PracticeStats {
   readonly kills: number;
   readonly killsMissed: number;
 }
+
+const NO_SUCH_HOST: Answer = {
+  status: 404,
+  headers: ['Content-Type', 'text/plain; charset=utf-8'],
+  body: Buffer.from('No such host.\n'),
+  manner: { kind: 'at-once' },
+};
 
 /** Listens, and resolves once the port is known. Rejects where the port is taken or the log can't be opened. */
 export async function startPracticeServer(options: PracticeServerOptions): Promise<PracticeServer> {
@@ -98,37 +105,32 @@ function openSite(options: PracticeServerOptions, port: number, witness: Witness
   const suffix = port === 80 ? '' : `:${port}`;
   const authority = (host: PracticeHost): string => `${host.name}${suffix}`;
   const answers = answersOf(web, pageText(web, authority), authority);
-  const attempts = new Map<string, number>();
   const connections = new WeakMap<Socket, number>();
-  const tally = { requests: 0, open: 0, connections: 0, byStatus: {} as Record<string, number>, faults: {} as Record<string, number> };
+  const tally = {
+    requests: 0,
+    open: 0,
+    connections: 0,
+    byStatus: {} as Record<string, number>,
+    faults: {} as Record<string, number>,
+  };
 
-  const truth = (agent = web.settings.productToken): Truth => truthOf(web, authority, agent);
+  const answerTo = openAttempts(web, answers, tally.faults);
+  const truths = new Map<string, Truth>();
+  const truth = (agent = web.settings.productToken): Truth => {
+    const known = truths.get(agent) ?? truthOf(web, authority, agent);
+    truths.set(agent, known);
+    return known;
+  };
   const stats = (): PracticeStats => ({ ...tally, kills: killer.fired(), killsMissed: killer.missed() });
   const control = openControl({ truth, stats, witness, killer, allowKills: options.allowKills ?? false });
 
   const connectionOf = (socket: Socket): number => {
-    const known = connections.get(socket);
-    if (known !== undefined) return known;
-    connections.set(socket, ++tally.connections);
-    return tally.connections;
+    const number = connections.get(socket) ?? ++tally.connections;
+    connections.set(socket, number);
+    return number;
   };
 
-  const answerTo = (hostHeader: string, path: string): Answer => {
-    const host = web.hostNamed(hostHeader.replace(/\.?(:\d*)?$/, '').toLowerCase());
-    if (host === undefined) return { status: 404, headers: [], body: Buffer.from('No such host.\n'), manner: { kind: 'at-once' } };
-    const failures = answers.failuresOf(host, path);
-    if (failures.length === 0) return answers.answerTo(host, path, 0);
-    const url = `${host.name}${path}`;
-    const attempt = attempts.get(url) ?? 0;
-    attempts.set(url, attempt + 1);
-    const failure = failures[attempt];
-    if (failure !== undefined) add(tally.faults, failure.kind === 'status' ? String(failure.status) : failure.kind);
-    return answers.answerTo(host, path, attempt);
-  };
-
-  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    const path = request.url ?? '/';
-    if (path.startsWith('/__')) return control(request, response);
+  const visit = (request: IncomingMessage, response: ServerResponse, path: string): void => {
     const hostHeader = request.headers.host ?? '';
     const id = witness.start(hostHeader, request.method ?? 'GET', path, connectionOf(request.socket));
     tally.requests += 1;
@@ -157,7 +159,36 @@ function openSite(options: PracticeServerOptions, port: number, witness: Witness
     send(answer, exchange);
   };
 
-  return { onRequest, truth, stats };
+  return {
+    onRequest(request, response) {
+      const path = request.url ?? '/';
+      if (path.startsWith('/__')) control(request, response);
+      else visit(request, response, path);
+    },
+    truth,
+    stats,
+  };
+}
+
+/** The next answer to a URL. Only URLs that fail at first are counted: a web without faults needs no memory. */
+function openAttempts(
+  web: PracticeWeb,
+  answers: Answers,
+  faults: Record<string, number>,
+): (hostHeader: string, path: string) => Answer {
+  const attempts = new Map<string, number>();
+  return (hostHeader, path) => {
+    const host = web.hostNamed(hostHeader.replace(/\.?(:\d*)?$/, '').toLowerCase());
+    if (host === undefined) return NO_SUCH_HOST;
+    const failures = answers.failuresOf(host, path);
+    if (failures.length === 0) return answers.answerTo(host, path, 0);
+    const url = `${host.name}${path}`;
+    const attempt = attempts.get(url) ?? 0;
+    attempts.set(url, attempt + 1);
+    const failure = failures[attempt];
+    if (failure !== undefined) add(faults, failure.kind === 'status' ? String(failure.status) : failure.kind);
+    return answers.answerTo(host, path, attempt);
+  };
 }
 
 /** What the client knows once it has the whole answer. */
@@ -198,7 +229,8 @@ function openControl(parts: ControlParts): (request: IncomingMessage, response: 
       case 'POST /__arm': {
         if (!parts.allowKills) return [403, { error: 'this server was not started with kills allowed' }];
         const shot = toShot(query);
-        if (shot === undefined) return [400, { error: `needs pid or pidFile, requests from 1, moment ${MOMENTS.join(' | ')}` }];
+        if (shot === undefined)
+          return [400, { error: `needs pid or pidFile, requests from 1, moment ${MOMENTS.join(' | ')}` }];
         killer.arm(shot);
         return [200, { armed: shot }];
       }

@@ -4,7 +4,7 @@
  * Walked over the description, never over the log or the wire. Robots rules, `rel=nofollow` and redirects bind the walk
  * as they bind a crawler; failures that heal don't show.
  */
-import { isAllowed, ALLOW_ALL, type RobotsRules, rulesFor } from './robots-matcher.js';
+import { ALLOW_ALL, isAllowed, type RobotsRules, rulesFor } from './robots-matcher.js';
 import type { PracticeHost, PracticeWeb, Target } from './web.js';
 
 export interface Truth {
@@ -39,7 +39,9 @@ export interface Truth {
   }[];
 }
 
-type Lists = { -readonly [K in 'reachable' | 'pages' | 'missing' | 'gone' | 'redirects' | 'failing' | 'endless']: Truth[K][number][] };
+type Lists = {
+  -readonly [K in 'reachable' | 'pages' | 'missing' | 'gone' | 'redirects' | 'failing' | 'endless']: Truth[K][number][];
+};
 
 /** `authority` gives the `host[:port]` of URLs; `agent` is the crawler's product token. */
 export function truthOf(web: PracticeWeb, authority: (host: PracticeHost) => string, agent: string): Truth {

@@ -10,8 +10,22 @@
  * 3. What a URL finally is depends on nothing but the settings.
  */
 import { mix, pick } from './dice.js';
-import { type Behaviour, behaviourOf, FAULTY_MIXTURE, type Mixture, ORDINARY_MIXTURE, PLAIN_MIXTURE } from './faults.js';
-import { FAULTY_ROBOTS, ORDINARY_ROBOTS, QUIET_ROBOTS, type RobotsFile, type RobotsKindName, robotsFile } from './robots-kinds.js';
+import {
+  type Behaviour,
+  behaviourOf,
+  FAULTY_MIXTURE,
+  type Mixture,
+  ORDINARY_MIXTURE,
+  PLAIN_MIXTURE,
+} from './faults.js';
+import {
+  FAULTY_ROBOTS,
+  ORDINARY_ROBOTS,
+  QUIET_ROBOTS,
+  type RobotsFile,
+  type RobotsKindName,
+  robotsFile,
+} from './robots-kinds.js';
 
 export type ProfileName = 'ordinary' | 'faulty' | 'wide' | 'deep' | 'flat';
 
@@ -137,105 +151,117 @@ export function practiceWeb(partial: Partial<WebSettings> = {}): PracticeWeb {
     ...partial,
   };
   checkSettings(settings);
-  return describe(settings, profile);
+  return new DrawnWeb(settings, profile);
 }
 
 function checkSettings({ hosts, pages, branching, linksPerPage, hostPattern, pageBytes }: WebSettings): void {
   if (!(hosts >= 1 && pages >= hosts)) throw new RangeError('a practice web needs a host, and a page for each host');
   if (!(branching >= 1 && linksPerPage >= 0)) throw new RangeError('branching starts at 1, linksPerPage at 0');
   if (pageBytes !== 'varied' && !(pageBytes >= 1)) throw new RangeError('pageBytes starts at 1');
-  if (!/^[a-z0-9.-]*\*[a-z0-9.-]*$/.test(hostPattern)) throw new RangeError('hostPattern needs one * in a lower-case name');
+  if (!/^[a-z0-9.-]*\*[a-z0-9.-]*$/.test(hostPattern))
+    throw new RangeError('hostPattern needs one * in a lower-case name');
 }
 
-function describe(settings: WebSettings, profile: Profile): PracticeWeb {
-  const { seed, branching } = settings;
-  const hosts = describeHosts(settings, profile);
-  const byName = new Map(hosts.map((host) => [host.name, host]));
-  const mixture = settings.hopeless ? withHopeless(profile.mixture) : profile.mixture;
+/** A web that is drawn anew at each question. */
+class DrawnWeb implements PracticeWeb {
+  readonly hosts: readonly PracticeHost[];
+  readonly seeds: readonly Target[];
+  readonly #byName: ReadonlyMap<string, PracticeHost>;
+  readonly #mixture: Mixture;
+  readonly #hasSections: boolean;
 
-  const hostAt = (index: number): PracticeHost => pick(hosts, index);
-  const isLeaf = (host: PracticeHost, page: number): boolean => branching * page + 1 >= host.pageCount;
-  const behaviour = (host: PracticeHost, page: number): Behaviour =>
-    behaviourOf(mixture, seed, host.index, page, page > 0 && isLeaf(host, page));
+  constructor(
+    readonly settings: WebSettings,
+    profile: Profile,
+  ) {
+    this.hosts = describeHosts(settings, profile);
+    this.seeds = this.hosts.slice(0, Math.max(1, settings.seedHosts)).map((host) => ({ host, path: '/' }));
+    this.#byName = new Map(this.hosts.map((host) => [host.name, host]));
+    this.#mixture = settings.hopeless ? withHopeless(profile.mixture) : profile.mixture;
+    this.#hasSections = profile.sections;
+  }
 
-  const pathOf = (host: PracticeHost, page: number): string => {
+  hostNamed(name: string): PracticeHost | undefined {
+    return this.#byName.get(name);
+  }
+
+  pathOf(host: PracticeHost, page: number): string {
     if (page === 0) return '/';
-    const bits = mix(seed, host.index, page, 21);
-    if (profile.sections && isLeaf(host, page)) {
-      const guarded = guardedPath(page, bits % 100);
-      if (guarded !== undefined) return guarded;
-    }
-    return `/${pick(ORDINARY_SECTIONS, bits >>> 8)}/p${page}.html`;
-  };
+    const bits = this.#draw(host, page, 21);
+    const guarded = this.#hasSections && this.#isLeaf(host, page) ? guardedPath(page, bits % 100) : undefined;
+    return guarded ?? `/${pick(ORDINARY_SECTIONS, bits >>> 8)}/p${page}.html`;
+  }
 
-  const linkTo = (host: PracticeHost, page: number): Link => ({
-    host,
-    path: pathOf(host, page),
-    nofollow: behaviour(host, page).final.kind === 'nofollow',
-  });
+  resolve(host: PracticeHost, path: string): Resource {
+    const hop = /^\/chain\/h(\d+)-p(\d+)\/([1-9]\d*)$/.exec(path);
+    if (hop !== null) return this.#resolveHop({ host, path }, Number(hop[1]), Number(hop[2]), Number(hop[3]));
+    const page = path === '/' ? 0 : Number(/(?:\/p|open-|\?id=)(\d+)/.exec(path)?.[1] ?? Number.NaN);
+    if (!(page < host.pageCount) || this.pathOf(host, page) !== path) return { kind: 'unknown' };
+    return { kind: 'page', page, behaviour: this.#behaviour(host, page) };
+  }
 
-  const linksOf = (host: PracticeHost, page: number): Link[] => {
-    const links: Link[] = [];
-    if (page === 0) for (const child of childrenOf(host.index, HOST_BRANCHING, hosts.length)) links.push(linkTo(hostAt(child), 0));
-    for (const child of childrenOf(page, branching, host.pageCount)) links.push(linkTo(host, child));
-    for (let salt = 100; links.length < settings.linksPerPage; salt++) {
-      const bits = mix(seed, host.index, page, salt);
-      const target = bits % 4 === 0 ? hostAt(bits >>> 3) : host;
-      links.push(linkTo(target, mix(seed, host.index, page, -salt) % target.pageCount));
+  /** Sites that hang from this one, pages that hang from this one, then any. */
+  linksOf(host: PracticeHost, page: number): Link[] {
+    const { branching, linksPerPage } = this.settings;
+    const sites = page === 0 ? childrenOf(host.index, HOST_BRANCHING, this.hosts.length) : [];
+    const links = [
+      ...sites.map((index) => this.#linkTo(pick(this.hosts, index), 0)),
+      ...childrenOf(page, branching, host.pageCount).map((child) => this.#linkTo(host, child)),
+    ];
+    for (let salt = 100; links.length < linksPerPage; salt++) {
+      const bits = this.#draw(host, page, salt);
+      const target = bits % 4 === 0 ? pick(this.hosts, bits >>> 3) : host;
+      links.push(this.#linkTo(target, this.#draw(host, page, -salt) % target.pageCount));
     }
     return links;
-  };
+  }
 
-  /** Anywhere but to a page that only `nofollow` leads to: being redirected to it would be a way in. */
-  const arrivalOf = (host: PracticeHost, page: number): Target => {
-    const bits = mix(seed, host.index, page, 31);
-    const target = bits % 3 === 0 ? hostAt(bits >>> 4) : host;
-    const link = linkTo(target, (bits >>> 6) % target.pageCount);
-    return link.nofollow || (target === host && link.path === pathOf(host, page)) ? { host: target, path: '/' } : link;
-  };
+  redirectOf(host: PracticeHost, page: number): Target {
+    const { final } = this.#behaviour(host, page);
+    return final.kind === 'chain' ? this.#hop(host, page, 1, final.hops) : this.#arrival(host, page);
+  }
+
+  #draw(host: PracticeHost, page: number, salt: number): number {
+    return mix(this.settings.seed, host.index, page, salt);
+  }
+
+  #isLeaf(host: PracticeHost, page: number): boolean {
+    return this.settings.branching * page + 1 >= host.pageCount;
+  }
+
+  #behaviour(host: PracticeHost, page: number): Behaviour {
+    return behaviourOf(this.#mixture, this.settings.seed, host.index, page, page > 0 && this.#isLeaf(host, page));
+  }
+
+  #linkTo(host: PracticeHost, page: number): Link {
+    return { host, path: this.pathOf(host, page), nofollow: this.#behaviour(host, page).final.kind === 'nofollow' };
+  }
+
+  /** Anywhere but to itself, or to a page that only `nofollow` leads to: being redirected there would be a way in. */
+  #arrival(host: PracticeHost, page: number): Target {
+    const bits = this.#draw(host, page, 31);
+    const target = bits % 3 === 0 ? pick(this.hosts, bits >>> 4) : host;
+    const { path, nofollow } = this.#linkTo(target, (bits >>> 6) % target.pageCount);
+    const unfit = nofollow || (target === host && path === this.pathOf(host, page));
+    return { host: target, path: unfit ? '/' : path };
+  }
 
   /** Hops stand on another host and on the page's own in turn; step 1 is the first hop after the page itself. */
-  const hopOf = (host: PracticeHost, page: number, step: number, hops: number): Target => {
-    if (step > hops) return arrivalOf(host, page);
-    const serving = step % 2 === 1 ? hostAt(mix(seed, host.index, page, 32)) : host;
+  #hop(host: PracticeHost, page: number, step: number, hops: number): Target {
+    if (step > hops) return this.#arrival(host, page);
+    const serving = step % 2 === 1 ? pick(this.hosts, this.#draw(host, page, 32)) : host;
     return { host: serving, path: `/chain/h${host.index}-p${page}/${step}` };
-  };
+  }
 
-  const redirectOf = (host: PracticeHost, page: number): Target => {
-    const { final } = behaviour(host, page);
-    return final.kind === 'chain' ? hopOf(host, page, 1, final.hops) : arrivalOf(host, page);
-  };
-
-  const resolveHop = (serving: PracticeHost, path: string, match: RegExpExecArray): Resource => {
-    const [index, page, step] = [Number(match[1]), Number(match[2]), Number(match[3])];
-    const host = hosts[index];
+  #resolveHop(asked: Target, hostIndex: number, page: number, step: number): Resource {
+    const host = this.hosts[hostIndex];
     if (host === undefined || page >= host.pageCount) return { kind: 'unknown' };
-    const { final } = behaviour(host, page);
+    const { final } = this.#behaviour(host, page);
     if (final.kind !== 'chain' || step > final.hops) return { kind: 'unknown' };
-    const here = hopOf(host, page, step, final.hops);
-    if (here.host !== serving || here.path !== path) return { kind: 'unknown' };
-    return { kind: 'hop', status: final.status, location: hopOf(host, page, step + 1, final.hops) };
-  };
-
-  const resolve = (host: PracticeHost, path: string): Resource => {
-    if (path === '/') return { kind: 'page', page: 0, behaviour: behaviour(host, 0) };
-    const hop = /^\/chain\/h(\d+)-p(\d+)\/([1-9]\d*)$/.exec(path);
-    if (hop !== null) return resolveHop(host, path, hop);
-    const page = Number(/(?:\/p|open-|\?id=)(\d+)/.exec(path)?.[1] ?? Number.NaN);
-    if (!(page < host.pageCount) || pathOf(host, page) !== path) return { kind: 'unknown' };
-    return { kind: 'page', page, behaviour: behaviour(host, page) };
-  };
-
-  return {
-    settings,
-    hosts,
-    seeds: hosts.slice(0, Math.max(1, settings.seedHosts)).map((host) => ({ host, path: '/' })),
-    hostNamed: (name) => byName.get(name),
-    pathOf,
-    resolve,
-    linksOf,
-    redirectOf,
-  };
+    const here = this.#hop(host, page, step, final.hops);
+    if (here.host !== asked.host || here.path !== asked.path) return { kind: 'unknown' };
+    return { kind: 'hop', status: final.status, location: this.#hop(host, page, step + 1, final.hops) };
+  }
 }
 
 /** A fifth of the leaves stand where some robots.txt speaks of; `percent` is drawn from 0 to 99. */
@@ -265,7 +291,9 @@ function describeHosts(settings: WebSettings, profile: Profile): PracticeHost[] 
 
 /** Shares ∝ 1/rank, at least one page each, in all exactly `pages`; the ranks are dealt out by seed. */
 function zipfSizes({ seed, hosts, pages }: WebSettings): number[] {
-  const order = Array.from({ length: hosts }, (_, index) => index).sort((a, b) => mix(seed, a, 0, 41) - mix(seed, b, 0, 41));
+  const order = Array.from({ length: hosts }, (_, index) => index).sort(
+    (a, b) => mix(seed, a, 0, 41) - mix(seed, b, 0, 41),
+  );
   const harmonic = order.reduce((sum, _, rank) => sum + 1 / (rank + 1), 0);
   const spare = pages - hosts;
   const sizes = new Array<number>(hosts).fill(1);
@@ -284,9 +312,9 @@ function evenSizes({ hosts, pages }: WebSettings): number[] {
   return Array.from({ length: hosts }, (_, index) => Math.floor(pages / hosts) + Number(index < pages % hosts));
 }
 
-function* childrenOf(node: number, branching: number, count: number): Generator<number> {
+function childrenOf(node: number, branching: number, count: number): number[] {
   const first = branching * node + 1;
-  for (let child = first; child < Math.min(first + branching, count); child++) yield child;
+  return Array.from({ length: Math.max(0, Math.min(branching, count - first)) }, (_, n) => first + n);
 }
 
 function withHopeless(mixture: Mixture): Mixture {

@@ -87,7 +87,9 @@ export function openWitness(file?: string): Witness {
   return {
     start(host, method, path, connection) {
       const i = ++requests;
-      write(`{"e":"S","i":${i},"t":${stamp()},"h":${JSON.stringify(host)},"m":"${method}","u":${JSON.stringify(path)},"c":${connection}}`);
+      write(
+        `{"e":"S","i":${i},"t":${stamp()},"h":${JSON.stringify(host)},"m":"${method}","u":${JSON.stringify(path)},"c":${connection}}`,
+      );
       return i;
     },
     end(i, status, how, { ra, rb }) {

@@ -239,6 +239,11 @@ export function watch<M extends Tagged>(whom: Ref<M>): Watch {
   return { do: 'watch', whom: whom as Ref<never> };
 }
 
+/** A message to oneself, later. */
+export function schedule<M extends Tagged>(key: string, atMonotonicMs: number, message: M): Schedule {
+  return { do: 'schedule', key, atMonotonicMs, message };
+}
+
 export function log(level: Log['level'], event: string, fields: Log['fields'] = {}): Log {
   return { do: 'log', level, event, fields };
 }

@@ -1,5 +1,6 @@
 /** What the crawl tells the outside as it happens: to the command line, to an embedding program, to tests. */
 import type { HostName } from '../domain/host.js';
+import type { Totals } from './commit.js';
 import type { Attempt, Code, OutcomeKind } from '../domain/outcome.js';
 
 export type EndReason = 'done' | 'only-waiting' | 'max-pages' | 'max-seconds' | 'interrupted';
@@ -18,6 +19,7 @@ export type CrawlEvent =
       readonly durationMs: number;
     }
   | { readonly event: 'seeded'; readonly command: number; readonly queued: readonly string[]; readonly known: readonly string[]; readonly refused: readonly { readonly url: string; readonly code: Code }[] }
+  | { readonly event: 'totals'; readonly totals: Totals; readonly hostsActive: number }
   | { readonly event: 'held'; readonly why: string }
   | { readonly event: 'resumed' }
   | { readonly event: 'ended'; readonly reason: EndReason; readonly waiting: readonly { readonly host: HostName; readonly wakeAtMs: number }[] }

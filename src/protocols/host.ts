@@ -20,6 +20,7 @@ export type Message =
   | Errand
   | ErrandDone
   | { readonly type: 'errandDue'; readonly origin: Origin }
+  | { readonly type: 'readDue' }
   | { readonly type: 'visitLost'; readonly permit: PermitNumber }
   | { readonly type: 'idleDue' };
 

@@ -11,8 +11,8 @@
  */
 import { hash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import type { Header } from '../protocols/fetching.js';
-import type { ArchiveRecords } from '../protocols/parsing.js';
+import type { Header } from '../domain/fetching.js';
+import type { ArchiveRecords } from '../domain/parsing.js';
 import { sha1Digest } from '../page/digest.js';
 
 export interface ArchivedVisit {

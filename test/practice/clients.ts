@@ -8,7 +8,10 @@ import robotsParserModule from 'robots-parser';
 import type { Truth } from '../../src/practice/truth.js';
 
 /** CommonJS behind a default export that its types misname. */
-const robotsParser = robotsParserModule as unknown as (url: string, text: string) => { isAllowed(url: string, agent: string): boolean | undefined };
+const robotsParser = robotsParserModule as unknown as (
+  url: string,
+  text: string,
+) => { isAllowed(url: string, agent: string): boolean | undefined };
 
 export interface Got {
   readonly status: number;
@@ -21,7 +24,14 @@ export function get(url: string, agent: Agent, signal?: AbortSignal): Promise<Go
   const { host, port, pathname, search } = new URL(url);
   return new Promise((resolve, reject) => {
     const outgoing = request(
-      { agent, host: '127.0.0.1', port, path: pathname + search, headers: { Host: host, 'Accept-Encoding': 'gzip, br' }, ...(signal ? { signal } : {}) },
+      {
+        agent,
+        host: '127.0.0.1',
+        port,
+        path: pathname + search,
+        headers: { Host: host, 'Accept-Encoding': 'gzip, br' },
+        ...(signal ? { signal } : {}),
+      },
       (incoming) => {
         const chunks: Buffer[] = [];
         incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -89,7 +99,11 @@ export async function crawlAll(seeds: readonly string[], options: CrawlOptions):
     seen.add(url);
   };
   const rulesOf = (origin: string): Promise<ReturnType<typeof robotsParser>> => {
-    const known = robots.get(origin) ?? persist(`${origin}/robots.txt`).then((got) => robotsParser(`${origin}/robots.txt`, got?.status === 200 ? got.body.toString() : ''));
+    const known =
+      robots.get(origin) ??
+      persist(`${origin}/robots.txt`).then((got) =>
+        robotsParser(`${origin}/robots.txt`, got?.status === 200 ? got.body.toString() : ''),
+      );
     robots.set(origin, known);
     return known;
   };
@@ -108,7 +122,7 @@ export async function crawlAll(seeds: readonly string[], options: CrawlOptions):
     if (got === undefined) throw new Error(`no answer from ${url}`);
     crawled.statuses.set(url, got.status);
     if (got.status === 200) crawled.bytes.set(url, got.body.length);
-    if (typeof got.headers['location'] === 'string') meet(new URL(got.headers['location'], url).href);
+    if (typeof got.headers.location === 'string') meet(new URL(got.headers.location, url).href);
     if (!String(got.headers['content-type']).startsWith('text/html')) return;
     for (const link of linksIn(url, got.body.toString())) {
       if (link.nofollow) crawled.nofollow.add(link.url);

@@ -4,7 +4,7 @@ import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type JudgeStats, judge, judgeFile, openJudge, type Rules, type RuleName } from '../../src/practice/judge.js';
+import { type JudgeStats, judge, judgeFile, openJudge, type RuleName, type Rules } from '../../src/practice/judge.js';
 import { eventsFromNginx, fromNginx } from '../../src/practice/nginx-log.js';
 import { startPracticeServer } from '../../src/practice/server.js';
 import { practiceWeb } from '../../src/practice/web.js';
@@ -55,15 +55,20 @@ describe('in-flight (P1)', () => {
     expect(rulesBroken(log(robots(0, '', { for: 300 }), robots(200)))).toEqual(['in-flight']);
   });
   it('whatever the port; other hosts may', () => {
-    expect(rulesBroken(log(robots(0, '', { for: 300 }), robots(200, '', { host: 'A.practice.test.:9090' })))).toEqual(['in-flight']);
-    expect(rulesBroken(log(robots(0, '', { for: 300 }), robots(200, '', { host: 'b.practice.test:8080' })))).toEqual([]);
+    expect(rulesBroken(log(robots(0, '', { for: 300 }), robots(200, '', { host: 'A.practice.test.:9090' })))).toEqual([
+      'in-flight',
+    ]);
+    expect(rulesBroken(log(robots(0, '', { for: 300 }), robots(200, '', { host: 'b.practice.test:8080' })))).toEqual(
+      [],
+    );
   });
   it('also where the first never ended', () => {
     const events = log(robots(0, '', { for: 300 }), robots(200)).filter((event) => event.e !== 'E' || event.i !== 0);
     expect(rulesBroken(events)).toEqual(['in-flight']);
   });
   it('a late sight of an abort is granted up to the tolerance, and the gap is owed all the same', () => {
-    const aborted = (overlapMs: number): WitnessEvent[] => log(robots(0, '', { for: 100 + overlapMs, how: 'abort' }), robots(100));
+    const aborted = (overlapMs: number): WitnessEvent[] =>
+      log(robots(0, '', { for: 100 + overlapMs, how: 'abort' }), robots(100));
     expect(rulesBroken(aborted(5), { delayMs: 0 })).toEqual([]);
     expect(rulesBroken(aborted(6), { delayMs: 0 })).toEqual(['in-flight']);
     expect(rulesBroken(aborted(5))).toEqual(['gap']);
@@ -100,9 +105,24 @@ describe('gap (P2)', () => {
   });
   it('a Crawl-delay served just before a kill may be unknown; one served earlier binds', () => {
     const text = 'User-agent: *\nCrawl-delay: 5';
-    expect(rulesBroken(log(robots(0), robots(2_000, text), { kill: 3_010 }, { boot: 3_020 }, { at: 3_100 }))).toEqual([]);
-    expect(rulesBroken(log(robots(0), robots(2_000, text), { kill: 3_011 }, { boot: 3_020 }, { at: 3_100 }))).toEqual(['gap']);
-    expect(rulesBroken(log(robots(0), robots(2_000, text), { kill: 3_010 }, { boot: 3_020 }, robots(3_100, text), { at: 8_109 }))).toEqual(['gap']);
+    expect(rulesBroken(log(robots(0), robots(2_000, text), { kill: 3_010 }, { boot: 3_020 }, { at: 3_100 }))).toEqual(
+      [],
+    );
+    expect(rulesBroken(log(robots(0), robots(2_000, text), { kill: 3_011 }, { boot: 3_020 }, { at: 3_100 }))).toEqual([
+      'gap',
+    ]);
+    expect(
+      rulesBroken(
+        log(robots(0), robots(2_000, text), { kill: 3_010 }, { boot: 3_020 }, robots(3_100, text), { at: 8_109 }),
+      ),
+    ).toEqual(['gap']);
+  });
+  it('the only robots.txt, served just before a kill, may be unknown as a whole', () => {
+    const text = 'User-agent: *\nCrawl-delay: 5';
+    expect(rulesBroken(log(robots(0, text), { kill: 500 }, { boot: 510 }, robots(600, text), { at: 5_610 }))).toEqual(
+      [],
+    );
+    expect(rulesBroken(log(robots(0, text), robots(600, text), { at: 5_610 }))).toEqual(['gap']);
   });
   it('reports the least spare time', () => {
     expect(statsOf(log(robots(0), { at: 117 }, { at: 250 })).smallestGapMinusDelayMs).toBe(7);
@@ -125,7 +145,9 @@ describe('retry-after (P3)', () => {
   });
   it('may be unknown after a kill within the grace, and binds else', () => {
     expect(rulesBroken(log(robots(0), throttled(503, 5), { kill: 2_000 }, { boot: 2_010 }, { at: 2_500 }))).toEqual([]);
-    expect(rulesBroken(log(robots(0), throttled(503, 5), { kill: 2_001 }, { boot: 2_010 }, { at: 2_500 }))).toEqual(['retry-after']);
+    expect(rulesBroken(log(robots(0), throttled(503, 5), { kill: 2_001 }, { boot: 2_010 }, { at: 2_500 }))).toEqual([
+      'retry-after',
+    ]);
   });
   it('is taken for a day at most', () => {
     const day = 86_400_000;
@@ -154,22 +176,33 @@ describe('robots (P4, P5)', () => {
     expect(rulesBroken(log(robots(0, text), { at: 200, path: '/x/y1' }))).toEqual([]);
     expect(rulesBroken(log(robots(0, text), robots(200), { at: 400, path: '/x/1' }))).toEqual([]);
     expect(rulesBroken(log(robots(0), robots(200, text), { at: 400, path: '/x/1' }))).toEqual(['robots-disallow']);
-    expect(rulesBroken(log(robots(0, text), robots(200, '', { status: 503 }), { at: 400, path: '/x/1' }))).toEqual(['robots-disallow']);
+    expect(rulesBroken(log(robots(0, text), robots(200, '', { status: 503 }), { at: 400, path: '/x/1' }))).toEqual([
+      'robots-disallow',
+    ]);
   });
   it('robots-disallow: after a kill either copy may rule, but nothing beyond both', () => {
     const [old, fresh] = ['User-agent: *\nDisallow: /old', 'User-agent: *\nDisallow: /new'];
-    const after = (path: string, killAt: number): RuleName[] => rulesBroken(log(robots(0, old), robots(2_000, fresh), { kill: killAt }, { boot: killAt + 10 }, { at: 9_000, path }));
-    expect(after('/new', 2_500)).toEqual([]);
-    expect(after('/old', 2_500)).toEqual([]);
-    expect(after('/new', 3_500)).toEqual(['robots-disallow']);
+    const brokenAfterKill = (path: string, killAt: number): RuleName[] =>
+      rulesBroken(
+        log(robots(0, old), robots(2_000, fresh), { kill: killAt }, { boot: killAt + 10 }, { at: 9_000, path }),
+      );
+    expect(brokenAfterKill('/new', 2_500)).toEqual([]);
+    expect(brokenAfterKill('/old', 2_500)).toEqual([]);
+    expect(brokenAfterKill('/new', 3_500)).toEqual(['robots-disallow']);
     const both = 'User-agent: *\nDisallow: /old\nDisallow: /new';
-    expect(rulesBroken(log(robots(0, both), robots(2_000, both), { kill: 2_500 }, { at: 9_000, path: '/new' }))).toEqual(['robots-disallow']);
+    expect(
+      rulesBroken(log(robots(0, both), robots(2_000, both), { kill: 2_500 }, { at: 9_000, path: '/new' })),
+    ).toEqual(['robots-disallow']);
     expect(rulesBroken(log(robots(0, both), { kill: 500 }, { at: 9_000, path: '/new' }))).toEqual(['robots-disallow']);
   });
   it('robots-stale: a copy rules for its time, or until a try to renew it has failed', () => {
     expect(rulesBroken(log(robots(0, '', { for: 0 }), { at: 5_000 }), { robotsAgeMsMax: 5_000 })).toEqual([]);
-    expect(rulesBroken(log(robots(0, '', { for: 0 }), { at: 5_001 }), { robotsAgeMsMax: 5_000 })).toEqual(['robots-stale']);
-    expect(rulesBroken(log(robots(0), robots(5_000, '', { status: 500 }), { at: 5_200 }), { robotsAgeMsMax: 5_000 })).toEqual([]);
+    expect(rulesBroken(log(robots(0, '', { for: 0 }), { at: 5_001 }), { robotsAgeMsMax: 5_000 })).toEqual([
+      'robots-stale',
+    ]);
+    expect(
+      rulesBroken(log(robots(0), robots(5_000, '', { status: 500 }), { at: 5_200 }), { robotsAgeMsMax: 5_000 }),
+    ).toEqual([]);
   });
 });
 
@@ -181,7 +214,9 @@ describe('duplicate (D2)', () => {
     expect(rulesBroken(twice(), { repeats: 'allowed' })).toEqual([]);
   });
   it('but not after a failure, a cut or an abort, nor robots.txt', () => {
-    expect(rulesBroken(log(robots(0), { at: 200, path: '/p', status: 503 }, { at: 500, path: '/p' }, robots(700)))).toEqual([]);
+    expect(
+      rulesBroken(log(robots(0), { at: 200, path: '/p', status: 503 }, { at: 500, path: '/p' }, robots(700))),
+    ).toEqual([]);
     expect(rulesBroken(log(robots(0), { at: 200, path: '/p', how: 'reset' }, { at: 500, path: '/p' }))).toEqual([]);
     expect(rulesBroken(log(robots(0), { at: 200, path: '/p', how: 'abort' }, { at: 500, path: '/p' }))).toEqual([]);
   });
@@ -215,7 +250,9 @@ describe('logs', () => {
   it('from a file: a cut last line is forgiven, a broken one before it is not', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'judge-'));
     const file = join(directory, 'log');
-    const lines = log(robots(0), { at: 50 }).map((event) => JSON.stringify(event)).join('\n');
+    const lines = log(robots(0), { at: 50 })
+      .map((event) => JSON.stringify(event))
+      .join('\n');
     writeFileSync(file, `${lines}\n{"e":"S","i":9`);
     expect((await judgeFile(file, RULES)).violations.map(({ rule }) => rule)).toEqual(['gap']);
     writeFileSync(file, `{"e":"S","i":9\n${lines}\n`);
@@ -247,8 +284,13 @@ describe('nginx', () => {
     const directory = mkdtempSync(join(tmpdir(), 'judge-'));
     const file = join(directory, 'access.log');
     const reading = { robotsOf: () => 'User-agent: *\nDisallow: /x' };
-    writeFileSync(file, [line('1.000', '0.010', '/robots.txt'), line('1.108', '0.010', '/a'), line('1.300', '0', '/x')].join('\n'));
-    expect((await judgeFile(file, RULES, reading)).violations).toMatchObject([{ rule: 'robots-disallow', host: 'a.test' }]);
+    writeFileSync(
+      file,
+      [line('1.000', '0.010', '/robots.txt'), line('1.108', '0.010', '/a'), line('1.300', '0', '/x')].join('\n'),
+    );
+    expect((await judgeFile(file, RULES, reading)).violations).toMatchObject([
+      { rule: 'robots-disallow', host: 'a.test' },
+    ]);
     writeFileSync(file, [line('1.000', '0.010', '/robots.txt'), line('1.107', '0.010', '/a')].join('\n'));
     expect((await judgeFile(file, RULES, reading)).violations).toMatchObject([{ rule: 'gap' }]);
     rmSync(directory, { recursive: true });
@@ -264,13 +306,16 @@ describe('on the practice web', () => {
     const { seeds, hosts, forbidden } = server.truth();
     await Promise.all(
       hosts.map(async ({ origin, crawlDelaySeconds }) => {
-        const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 2 + 20 + 1_000 * (crawlDelaySeconds ?? 0)));
+        const pause = (): Promise<void> =>
+          new Promise((resolve) => setTimeout(resolve, 2 + 20 + 1_000 * (crawlDelaySeconds ?? 0)));
         await get(`${origin}/robots.txt`, agent);
         await pause();
         if (forbidden.includes(`${origin}/`)) return;
         const home = await get(`${origin}/`, agent);
         const own = linksIn(`${origin}/`, home.body.toString()).map(({ url }) => url);
-        const due = [...new Set(own)].filter((url) => url !== `${origin}/` && url.startsWith(`${origin}/`) && !forbidden.includes(url));
+        const due = [...new Set(own)].filter(
+          (url) => url !== `${origin}/` && url.startsWith(`${origin}/`) && !forbidden.includes(url),
+        );
         for (const url of due.slice(0, 4)) {
           await pause();
           await get(url, agent);
@@ -294,11 +339,25 @@ describe('on the practice web', () => {
       await get(`${origin}/robots.txt`, agent);
       await get(`${origin}/`, agent).catch(() => undefined); // whatever robots.txt said
     }
-    await crawlAll(truth.seeds, { productToken: 'ExampleBot', deliveriesMax: 8, parallel: 12, next: (due) => due.pop() ?? '' });
+    await crawlAll(truth.seeds, {
+      productToken: 'ExampleBot',
+      deliveriesMax: 8,
+      parallel: 12,
+      next: (due) => due.pop() ?? '',
+    });
     for (const url of truth.forbidden) await get(url, agent).catch(() => undefined);
     const { violations } = judge(eventsOf(server.log.text()), { ...RULES, robotsAgeMsMax: 0 });
     await server.close();
-    const counts: RuleName[] = ['duplicate', 'gap', 'in-flight', 'retry-after', 'robots-disallow', 'robots-first', 'robots-stale', 'robots-unreachable'];
+    const counts: RuleName[] = [
+      'duplicate',
+      'gap',
+      'in-flight',
+      'retry-after',
+      'robots-disallow',
+      'robots-first',
+      'robots-stale',
+      'robots-unreachable',
+    ];
     expect([...new Set(violations.map(({ rule }) => rule))].sort()).toEqual(counts);
   });
 });

@@ -2,19 +2,25 @@
 import robotsParserModule from 'robots-parser';
 import { describe, expect, it } from 'vitest';
 import { pageText } from '../../src/practice/pages.js';
-import { isAllowed, rulesFor } from '../../src/practice/robots-matcher.js';
 import { FAULTY_ROBOTS, robotsFile } from '../../src/practice/robots-kinds.js';
+import { isAllowed, rulesFor } from '../../src/practice/robots-matcher.js';
 import { truthOf } from '../../src/practice/truth.js';
 import { type PracticeHost, type PracticeWeb, practiceWeb } from '../../src/practice/web.js';
 
 const authority = (host: PracticeHost): string => `${host.name}:8080`;
-const robotsParser = robotsParserModule as unknown as (url: string, text: string) => { isAllowed(url: string, agent: string): boolean | undefined };
+const robotsParser = robotsParserModule as unknown as (
+  url: string,
+  text: string,
+) => { isAllowed(url: string, agent: string): boolean | undefined };
 
 function whole(web: PracticeWeb): unknown {
   const text = pageText(web, authority);
   return web.hosts.map((host) => ({
     host,
-    pages: Array.from({ length: host.pageCount }, (_, page) => [web.pathOf(host, page), text.htmlOf(host, page, 'usual').toString()]),
+    pages: Array.from({ length: host.pageCount }, (_, page) => [
+      web.pathOf(host, page),
+      text.htmlOf(host, page, 'usual').toString(),
+    ]),
   }));
 }
 
@@ -22,25 +28,32 @@ describe('practice web', () => {
   it('is the same web, byte for byte, for the same seed', () => {
     const settings = { seed: 7, profile: 'faulty', hosts: 12, pages: 80 } as const;
     expect(whole(practiceWeb(settings))).toEqual(whole(practiceWeb(settings)));
-    expect(truthOf(practiceWeb(settings), authority, 'ExampleBot')).toEqual(truthOf(practiceWeb(settings), authority, 'ExampleBot'));
+    expect(truthOf(practiceWeb(settings), authority, 'ExampleBot')).toEqual(
+      truthOf(practiceWeb(settings), authority, 'ExampleBot'),
+    );
     expect(whole(practiceWeb({ ...settings, seed: 8 }))).not.toEqual(whole(practiceWeb(settings)));
   });
 
-  it.each(['ordinary', 'faulty', 'wide', 'deep', 'flat'] as const)('%s: has exactly the pages asked for, under URLs that lead back to them', (profile) => {
-    const web = practiceWeb({ seed: 3, profile, hosts: 20, pages: 333, seedHosts: 3 });
-    expect(web.hosts.reduce((sum, host) => sum + host.pageCount, 0)).toBe(333);
-    for (const host of web.hosts) {
-      expect(host.name).toMatch(/\.practice\.test$/);
-      expect(host.pageCount).toBeGreaterThanOrEqual(1);
-      for (let page = 0; page < host.pageCount; page++) {
-        expect(web.resolve(host, web.pathOf(host, page))).toMatchObject({ kind: 'page', page });
+  it.each(['ordinary', 'faulty', 'wide', 'deep', 'flat'] as const)(
+    '%s: has exactly the pages asked for, under URLs that lead back to them',
+    (profile) => {
+      const web = practiceWeb({ seed: 3, profile, hosts: 20, pages: 333, seedHosts: 3 });
+      expect(web.hosts.reduce((sum, host) => sum + host.pageCount, 0)).toBe(333);
+      for (const host of web.hosts) {
+        expect(host.name).toMatch(/\.practice\.test$/);
+        expect(host.pageCount).toBeGreaterThanOrEqual(1);
+        for (let page = 0; page < host.pageCount; page++) {
+          expect(web.resolve(host, web.pathOf(host, page))).toMatchObject({ kind: 'page', page });
+        }
+        expect(web.resolve(host, `/articles/p${host.pageCount}.html`).kind).toBe('unknown');
       }
-      expect(web.resolve(host, `/articles/p${host.pageCount}.html`).kind).toBe('unknown');
-    }
-  });
+    },
+  );
 
   it('sizes sites by Zipf: the largest near pages / H(n), most of them small', () => {
-    const sizes = practiceWeb({ profile: 'ordinary', hosts: 50, pages: 2_000 }).hosts.map((host) => host.pageCount).sort((a, b) => b - a);
+    const sizes = practiceWeb({ profile: 'ordinary', hosts: 50, pages: 2_000 })
+      .hosts.map((host) => host.pageCount)
+      .sort((a, b) => b - a);
     expect(sizes[0]).toBeGreaterThan(400);
     expect(sizes[0]).toBeLessThan(520);
     expect(sizes[24]).toBeLessThan(25);
@@ -83,8 +96,21 @@ describe('practice web', () => {
       }
     }
     const ends = ['nofollow', 'empty', 'binary', 'redirect', 'chain', 'missing', 'gone', 'failing', 'endless'];
-    const deliveries = ['plain', 'gzip', 'brotli', 'chunked', 'close', 'hang-up', 'wrong-charset', 'big', 'slow', 'drip'];
-    expect([...met].sort()).toEqual([...ends, ...deliveries, ...FAULTY_ROBOTS, '500', '502', '503', '429', 'reset', 'truncation'].sort());
+    const deliveries = [
+      'plain',
+      'gzip',
+      'brotli',
+      'chunked',
+      'close',
+      'hang-up',
+      'wrong-charset',
+      'big',
+      'slow',
+      'drip',
+    ];
+    expect([...met].sort()).toEqual(
+      [...ends, ...deliveries, ...FAULTY_ROBOTS, '500', '502', '503', '429', 'reset', 'truncation'].sort(),
+    );
   });
 
   it('reads the robots.txt of each kind as robots-parser does, on every path of a web (RFC 9309 §2.2)', () => {
@@ -100,7 +126,12 @@ describe('practice web', () => {
           for (let page = 0; page < host.pageCount; page++) {
             const path = web.pathOf(host, page);
             const allowed = isAllowed(rules, path);
-            expect([kind, agent, path, allowed]).toEqual([kind, agent, path, peer.isAllowed(`http://a.practice.test${path}`, agent)]);
+            expect([kind, agent, path, allowed]).toEqual([
+              kind,
+              agent,
+              path,
+              peer.isAllowed(`http://a.practice.test${path}`, agent),
+            ]);
             if (!allowed) disallowed += 1;
           }
         }
@@ -131,10 +162,25 @@ describe('second opinion on robots.txt (RFC 9309)', () => {
     ['§2.2.3 $ is the end, and no more', 'User-agent: *\nDisallow: /*.pdf$', '/a.pdf?x', true],
     ['§2.2.3 $ looks for the last of several', 'User-agent: *\nDisallow: /a*b$', '/abcb', false],
     ['§2.2.3 pieces do not overlap', 'User-agent: *\nDisallow: /ab*bc$', '/abc', true],
-    ['§2.2.1 groups of one agent are joined', 'User-agent: examplebot\nDisallow: /a\n\nUser-agent: EXAMPLEBOT\nDisallow: /b', '/b', false],
-    ['§2.2.1 the own group shuts * out', 'User-agent: *\nDisallow: /\nUser-agent: examplebot\nDisallow: /b', '/a', true],
+    [
+      '§2.2.1 groups of one agent are joined',
+      'User-agent: examplebot\nDisallow: /a\n\nUser-agent: EXAMPLEBOT\nDisallow: /b',
+      '/b',
+      false,
+    ],
+    [
+      '§2.2.1 the own group shuts * out',
+      'User-agent: *\nDisallow: /\nUser-agent: examplebot\nDisallow: /b',
+      '/a',
+      true,
+    ],
     ['§2.2.1 a token is compared whole', 'User-agent: example\nDisallow: /', '/a', true],
-    ['§2.2.4 Crawl-delay does not end the list of agents', 'User-agent: examplebot\nCrawl-delay: 1\nUser-agent: b\nDisallow: /x', '/x', false],
+    [
+      '§2.2.4 Crawl-delay does not end the list of agents',
+      'User-agent: examplebot\nCrawl-delay: 1\nUser-agent: b\nDisallow: /x',
+      '/x',
+      false,
+    ],
     ['§2.1 a last group may have no rules', 'User-agent: *\nDisallow: /\nUser-agent: examplebot', '/x', true],
   ])('%s', (_title, text, path, expected) => {
     expect(allowed(text, path)).toBe(expected);

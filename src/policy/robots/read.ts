@@ -70,17 +70,22 @@ class Reading {
     if (parts === null) return;
     switch (DIRECTIVES.get(parts.key)) {
       case 'user-agent':
-        return this.address(parts.value);
+        this.address(parts.value);
+        break;
       case 'allow':
-        return this.rule(true, parts.value, raw, number);
+        this.rule(true, parts.value, raw, number);
+        break;
       case 'disallow':
-        return this.rule(false, parts.value, raw, number);
+        this.rule(false, parts.value, raw, number);
+        break;
       case 'crawl-delay':
-        return this.delay(parts.value);
+        this.delay(parts.value);
+        break;
       case 'sitemap':
-        return this.sitemap(parts.value);
+        this.sitemap(parts.value);
+        break;
       case undefined:
-        return;
+        break;
     }
   }
 

@@ -75,15 +75,18 @@ describe('the second opinion', () => {
   const octet = fc.constantFrom(...'aab/*$?&=%.~', '%7E', '%2F', '%2a', '%24', '%61', 'é', "'", '[', ' ', ',', '!', '/..', '/.', '/%2e', '\\', '#', '\t');
   const start = fc.constantFrom(ORIGIN, 'https://u:p@example.com', 'HTTPS://EXAMPLE.com:443', 'http://example.com', '');
   const value = fc.array(octet, { maxLength: 9 }).map((parts) => `/${parts.join('')}`);
+  /** Of `a`, `b` and wildcards alone: pieces overlap with each other and with an anchored end. */
+  const dense = fc.stringMatching(/^\/[ab*]{1,7}\$?$/);
+  const pattern = fc.oneof(value, dense);
   const line = fc.oneof(
-    { weight: 6, arbitrary: fc.tuple(fc.constantFrom('Allow', 'Disallow', 'disalow'), value).map(([k, v]) => `${k}: ${v}`) },
+    { weight: 6, arbitrary: fc.tuple(fc.constantFrom('Allow', 'Disallow', 'disalow'), pattern).map(([k, v]) => `${k}: ${v}`) },
     { weight: 1, arbitrary: fc.constantFrom('User-agent: FooBot', 'User-agent: *', 'User-agent: Bar', 'Crawl-delay: 2', '', '#x') },
   );
   const file = fc.array(line, { maxLength: 14 }).map((lines) => ['User-agent: *', ...lines].join('\n'));
 
   it('agrees with the index on random files and URLs', () => {
     fc.assert(
-      fc.property(file, fc.array(fc.tuple(start, value), { minLength: 1, maxLength: 4 }), (text, urls) => {
+      fc.property(file, fc.array(fc.tuple(start, pattern), { minLength: 1, maxLength: 4 }), (text, urls) => {
         const rules = rulesOf(text);
         const matcher = compileRobots(rules, ROBOTS_URL);
         for (const url of urls.map((parts) => parts.join(''))) {
@@ -104,6 +107,25 @@ describe('the second opinion', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('patterns and targets (RFC 9309 §2.2.2, §2.2.3)', () => {
+  it.each([
+    ['/*ab*b$', '/ab', true, 'a piece and the anchored end share no octet'],
+    ['/*ab*b$', '/abb', false, 'they may touch'],
+    ['/ab*ab$', '/ab', true, 'nor do the beginning and the end'],
+    ['/*ab*ba', '/aba', true, 'nor do two pieces'],
+    ['/secret/', '/a/../secret/x', false, 'R37: dot segments go first'],
+    ['/secret/', '/a/%2E%2e/secret/x', false, 'escaped ones too'],
+    ['/secret/', '/%2e/secret/x', false, 'and a single one'],
+    ['/secret/', '\\secret/x', false, 'a backslash is a slash'],
+    ['/secret/', '/se\tcret/x', false, 'a tab is nothing'],
+    ['/secret/', '/%73ecret/x', false, 'R37: unreserved escapes are decoded'],
+    ['/secret/', '//secret/x', true, 'R37: a double slash is another path'],
+    ['/*b', '/a#b', true, 'a fragment is no part of the target'],
+  ])('Disallow %s, target %s: allowed %s, for %s', (rule, target, allowed) => {
+    expect(decide(`User-agent: *\nDisallow: ${rule}`, target).allowed).toBe(allowed);
   });
 });
 

@@ -1,0 +1,204 @@
+/**
+ * What a host wishes to be recorded: settlements, visits and robots rules made into parts of a commit.
+ *
+ * A part goes to the frontier, which admits what was found and passes it on. Its rows stay taken until it is in the
+ * store; only then they may be read again, wherever they stand.
+ */
+import type { Attempt } from '../domain/outcome.js';
+import type { ParsedPage, ParseResult } from '../domain/parsing.js';
+import type { Origin } from '../domain/host.js';
+import { headsOf } from '../policy/back-queue.js';
+import { completed, failed, parked, postponed, type Settlement, unparked } from '../policy/history.js';
+import { type ContentJudgement, judgeContent, judgeRobots, judgeTransport, stateAfter, type TransportJudgement } from '../policy/judgement.js';
+import type { Instant } from '../protocols/actor.js';
+import * as addresses from '../protocols/addresses.js';
+import type { ArchiveEntry, HostPart, Move, PageLine, VisitSummary } from '../protocols/commit.js';
+import { type Effect, send } from '../protocols/effects.js';
+import { type Found, visited } from '../protocols/frontier.js';
+import type { PermitNumber } from '../protocols/workbench.js';
+import type { Live, OpenVisit } from './host-state.js';
+import { robotsOf } from './host-state.js';
+import { type Stopped, wakeAtMsOf } from './host-steps.js';
+
+/** Redirects in a row before a chain is given up (P6). */
+const REDIRECTS_MAX = 10;
+
+export type PageVisit = Extract<OpenVisit, { what: 'page' }>;
+type ReadVisit = Extract<PageVisit, { phase: 'reading' }>;
+
+interface Wish {
+  readonly permit?: PermitNumber;
+  readonly settlements?: readonly Settlement[];
+  readonly moves?: readonly Move[];
+  readonly bytes?: number;
+  readonly page?: PageLine | null;
+  readonly archive?: ArchiveEntry | null;
+  readonly found?: Found | null;
+  readonly robots?: readonly Origin[];
+}
+
+/** Sends a part on its way. */
+export function emit(state: Live, wish: Wish, now: Instant): Effect {
+  const settlements = wish.settlements ?? [];
+  const moves = wish.moves ?? settlements.map(({ from, to, record }) => ({ from, to, record }));
+  const ticket = state.nextTicket++;
+  state.parts.set(
+    ticket,
+    moves.map(({ from, to, record }) => ({ sequence: from.sequence, next: to === null ? null : { at: to, record } })),
+  );
+  const leaving = new Set(moves.filter(({ to }) => to?.queue !== 'ready').map(({ from }) => from.sequence));
+  const part: HostPart = {
+    kind: 'host',
+    host: state.props.name,
+    ticket,
+    permit: wish.permit ?? null,
+    moves,
+    snapshot: state.snapshot,
+    robots: (wish.robots ?? []).map((origin) => ({ origin, state: robotsOf(state, origin) })),
+    heads: headsOf(state.queue, leaving),
+    wakeAtMs: earliest(wakeAtMsOf(state, now), moves),
+    visits: settlements.map(({ record, attempt }): VisitSummary => ({ record, attempt, bytes: wish.bytes ?? 0 })),
+    page: wish.page ?? null,
+    archive: wish.archive ?? null,
+    dead: settlements.flatMap(({ dead }) => (dead === null ? [] : [dead])),
+    admitted: [],
+  };
+  return send(addresses.frontier, visited(part, wish.found ?? null));
+}
+
+function earliest(wakeAtMs: number | null, moves: readonly Move[]): number | null {
+  let earliestMs = wakeAtMs;
+  for (const { to } of moves) {
+    if (to?.queue === 'waiting' && (earliestMs === null || to.dueAtMs < earliestMs)) earliestMs = to.dueAtMs;
+  }
+  return earliestMs;
+}
+
+// -- rows that are settled without a request --------------------------------------------------------------------
+
+export function settleStopped(state: Live, stopped: Stopped, now: Instant): Settlement {
+  const { entry } = stopped;
+  switch (stopped.why) {
+    case 'blocked': {
+      const judgement = judgeRobots('disallowed');
+      return completed(entry, attemptOf(judgement, now, 0), stateAfter(entry.record.state, judgement), { robots: stopped.robots });
+    }
+    case 'parked':
+      return parked(entry, attemptOf(judgeRobots('unreadable'), now, 0));
+    case 'no_address': {
+      const { resolution } = stopped;
+      const code = resolution.kind === 'refused' ? 'guard_refused' : resolution.code;
+      const judgement = judgeTransport({ kind: 'dns', code, detail: resolution.detail }, { hadValidators: false, nowWallMs: now.wallMs });
+      return settlementOf(state, entry, judgement, attemptOf(judgement, now, 0), {}, now);
+    }
+  }
+}
+
+export function unpark(entries: readonly Parameters<typeof unparked>[0][]): Move[] {
+  return entries.map((entry) => unparked(entry));
+}
+
+// -- visits -----------------------------------------------------------------------------------------------------
+
+/** A visit that ended without a body worth reading. */
+export function emitTransport(
+  state: Live,
+  permit: PermitNumber,
+  visit: PageVisit,
+  judgement: TransportJudgement,
+  durationMs: number,
+  now: Instant,
+): Effect {
+  const attempt = attemptOf(judgement, now, durationMs);
+  const settlement = settlementOf(state, visit.entry, judgement, attempt, { robots: visit.robots }, now);
+  return emit(state, { permit, settlements: [settlement] }, now);
+}
+
+/** A visit whose body was read. */
+export function emitContent(state: Live, permit: PermitNumber, visit: ReadVisit, result: ParseResult, now: Instant): Effect {
+  const { entry, transport } = visit;
+  let judgement: ContentJudgement = transport.next === 'parse' ? judgeContent(transport, result) : { ...transport, next: 'commit' };
+  const tooFar = judgement.outcome === 'redirected' && /R*$/.exec(entry.record.hopPath)?.[0].length === REDIRECTS_MAX;
+  if (tooFar) judgement = { ...judgement, outcome: 'refused', code: 'redirect_limit', urlState: 'refused' };
+  const attempt = attemptOf(judgement, now, visit.durationMs);
+  const parsed = result.kind === 'parsed' ? result : null;
+  const isPage = judgement.outcome === 'fetched' && parsed !== null;
+  const changes = {
+    robots: visit.robots,
+    ...(isPage ? { ...visit.validators, digest: parsed.contentDigest } : {}),
+  };
+  const settlement = settlementOf(state, entry, judgement, attempt, changes, now);
+  const wish: Wish = {
+    permit,
+    settlements: [settlement],
+    bytes: visit.bytes,
+    page: isPage ? pageLine(visit, attempt, parsed) : null,
+    archive: archiveEntry(visit, entry.record.url, result),
+    found: parsed === null ? null : foundIn(visit, judgement, parsed),
+  };
+  return emit(state, wish, now);
+}
+
+export function attemptOf(judgement: Pick<ContentJudgement, 'outcome' | 'code' | 'status'>, now: Instant, durationMs: number): Attempt {
+  const { outcome, code, status } = judgement;
+  return { atMs: Math.round(now.wallMs), outcome, code, status, tier: 1, durationMs: Math.round(durationMs) };
+}
+
+function settlementOf(
+  state: Live,
+  entry: PageVisit['entry'],
+  judgement: Pick<ContentJudgement, 'urlState'> & { readonly next: TransportJudgement['next'] | ContentJudgement['next'] },
+  attempt: Attempt,
+  changes: Parameters<typeof completed>[3],
+  now: Instant,
+): Settlement {
+  switch (judgement.next) {
+    case 'retry':
+    case 'retry_plain':
+      return failed(entry, attempt, state.props.retry, now.wallMs, now.draw());
+    case 'host_waits':
+    case 'retry_fresh':
+      return postponed(entry, attempt);
+    case 'parked':
+      return parked(entry, attempt);
+    case 'commit':
+    case 'settled':
+    case 'parse':
+      return completed(entry, attempt, stateAfter(entry.record.state, judgement), changes);
+  }
+}
+
+function pageLine(visit: ReadVisit, attempt: Attempt, parsed: ParsedPage): PageLine {
+  const { page } = parsed;
+  return {
+    url: visit.entry.record.url,
+    canonical: visit.entry.record.url,
+    fetchedAt: new Date(visit.sinceWallMs).toISOString(),
+    status: attempt.status ?? 0,
+    mime: page?.mime ?? 'application/octet-stream',
+    charset: page?.charset ?? null,
+    title: page?.title ?? null,
+    digest: parsed.contentDigest,
+    simhash: page?.simhash ?? null,
+    links: page?.links.length ?? 0,
+    outcome: 'fetched',
+  };
+}
+
+/** The archive's entry for a response, whatever its status; null when it is not archived. */
+export function archiveEntry(visit: Extract<OpenVisit, { phase: 'reading' }>, url: string, result: ParseResult): ArchiveEntry | null {
+  if (result.archive === null) return null;
+  const mime = result.kind === 'parsed' ? (result.page?.mime ?? 'unk') : 'unk';
+  const payloadDigest = result.kind === 'parsed' ? result.payloadDigest : '-';
+  return { url, atMs: Math.round(visit.sinceWallMs), status: visit.transport.status ?? 0, mime, payloadDigest, records: result.archive };
+}
+
+function foundIn(visit: ReadVisit, judgement: ContentJudgement, parsed: ParsedPage): Found | null {
+  const { record } = visit.entry;
+  const via = { via: record.url, hopPath: record.hopPath, depth: record.depth, seedRedirect: /^R*$/.test(record.hopPath) };
+  if (judgement.outcome === 'redirected' && parsed.redirect !== null) return { ...via, candidates: [parsed.redirect] };
+  const { page } = parsed;
+  if (judgement.outcome !== 'fetched' || page === null || page.nofollow || page.links.length === 0) return null;
+  return { ...via, candidates: page.links };
+}
+

@@ -1,0 +1,325 @@
+/**
+ * The composition root: config → adapters → tree → run → drain.
+ *
+ * Nothing is decided here. It opens what the engine stands on, in the order in which it leans, hands it to the tree,
+ * listens to what the crawl tells, and closes everything in the opposite order, whatever happened.
+ */
+import { readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from './config/schema.js';
+import { createBloom } from './domain/bloom.js';
+import type { HostName } from './domain/host.js';
+import type { Candidate } from './domain/url.js';
+import { createHttpClient } from './net/http.js';
+import { createResolver } from './net/dns.js';
+import { guardRules } from './net/guard.js';
+import { createParserThreads } from './page/parser-pool.js';
+import { addressRangesOf } from './policy/addresses.js';
+import { hostDelayMs } from './policy/delay.js';
+import { productTokenOf } from './policy/robots/agent.js';
+import { scopeOf } from './policy/scope.js';
+import * as addresses from './protocols/addresses.js';
+import type { Totals } from './protocols/commit.js';
+import type { CrawlEvent, EndReason } from './protocols/events.js';
+import type { Clock, LogPort, Ports, StorePort } from './protocols/ports.js';
+import { warcinfoRecord } from './sinks/warc-record.js';
+import { openStore } from './store/store.js';
+import type { FaultPlan } from './supervision/faults.js';
+import { createKernel, type Kernel, type KernelCounts } from './supervision/kernel.js';
+import { engineTree, type TreePlan } from './supervision/tree.js';
+
+export interface CrawlOptions {
+  readonly config: Config;
+  readonly dataDir: string;
+  readonly seeds: readonly Candidate[];
+  readonly pagesMax: number | null;
+  readonly secondsMax: number | null;
+  readonly log: LogPort;
+  readonly onEvent?: (event: CrawlEvent) => void;
+  /** Crashes on purpose, for tests: actors by the plan, parser threads by the practice web's header. */
+  readonly faults?: FaultPlan;
+}
+
+/** What one run came to. Counts are of this run, but for `deadLettered`, `discovered` and `queued`: those are of the store. */
+export interface CrawlOutcome {
+  readonly requests: number;
+  readonly fetched: number;
+  readonly unchanged: number;
+  readonly failed: number;
+  readonly blockedByRobots: number;
+  readonly refused: number;
+  readonly challenged: number;
+  readonly deadLettered: number;
+  readonly discovered: number;
+  readonly queued: number;
+  readonly durationSeconds: number;
+  readonly reason: EndReason | 'crashed';
+  /** Why it crashed; null when it did not. */
+  readonly failure: string | null;
+  readonly waiting: readonly { readonly host: HostName; readonly wakeAtMs: number }[];
+  readonly archive: readonly string[];
+}
+
+export interface CrawlProgress {
+  readonly pages: number;
+  readonly requests: number;
+  readonly failed: number;
+  readonly totals: Totals;
+  readonly hostsActive: number;
+  /** Why no permits are given; null while they are. */
+  readonly held: string | null;
+}
+
+export interface Crawl {
+  /** Resolves when everything is closed. */
+  readonly ended: Promise<CrawlOutcome>;
+  progress(): CrawlProgress;
+  counts(): KernelCounts;
+  /** Ends after the visits that are open; they are committed. */
+  interrupt(): void;
+}
+
+/** The real clock. `performance.now` never runs backwards; the wall clock is asked for each instant. */
+export const SYSTEM_CLOCK: Clock = { monotonicMs: () => performance.now(), wallMs: () => Date.now() };
+
+const KEEP_ALIVE_MS = 4_000;
+/** Visits that don't end by then are left open: their URLs stay queued. */
+const DRAIN_MS_MAX = 45_000;
+
+/** Opens everything and starts. Rejects with StoreError, or with Error for a configuration that can't be put to work. */
+export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
+  const { config, log } = options;
+  const productToken = productTokenOf(config.userAgent);
+  if (productToken === null) throw new Error(`userAgent begins with no product token: ${config.userAgent}`);
+  const guard = guardRules(config.guard.allow);
+  const servers = config.dns.servers.length === 0 ? {} : { servers: config.dns.servers };
+  const names = createResolver({ guard, clock: SYSTEM_CLOCK, hosts: config.dns.hosts, ...servers });
+  const net = createHttpClient({
+    guard,
+    clock: SYSTEM_CLOCK,
+    socketsMax: config.fetch.socketsMax,
+    keepAliveMs: KEEP_ALIVE_MS,
+    bodyBudgetBytes: config.fetch.bodyBudgetBytes,
+    ...(config.tls.ca === null ? {} : { tls: { ca: readFileSync(config.tls.ca, 'utf8') } }),
+  });
+  const store = await openStore({
+    dir: options.dataDir,
+    archiveBytesMax: config.archive.fileBytesMax,
+    warcinfo: (filename) =>
+      warcinfoRecord({ filename, software: 'Orbweaver/0.1', operator: config.userAgent, userAgent: config.userAgent, createdAtMs: Date.now() }),
+  });
+  const parsers = createParserThreads({ threads: config.page.threads, faults: options.faults !== undefined });
+  const closing = async (): Promise<void> => {
+    await parsers.close();
+    names.close();
+    await net.close();
+    await store.close();
+  };
+  try {
+    for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
+    const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
+    const plan = await planTree(options, productToken, store);
+    return new RunningCrawl(options, plan, { ...outside, store }, closing);
+  } catch (error) {
+    await closing();
+    throw error;
+  }
+}
+
+/** What each kind of actor is started with. */
+export async function planTree(
+  options: Pick<CrawlOptions, 'config' | 'seeds' | 'pagesMax'>,
+  productToken: string,
+  store: StorePort,
+): Promise<TreePlan> {
+  const { config, seeds, pagesMax } = options;
+  const opened = store.opened();
+  const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * opened.totals.urls));
+  await store.eachKey((key) => seen.add(key));
+  const exempt = addressRangesOf(config.politeness.addressExempt);
+  return {
+    recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
+    frontier: {
+      scope: scopeOf(config.scope, seeds.map(({ host }) => host)),
+      depthMax: config.maxDepth,
+      seen,
+      totals: opened.totals,
+      nextSequence: opened.nextSequence,
+      activeMax: Math.ceil(config.hosts.activeFactor * config.fetch.slots),
+      pagesMax,
+      waitMs: config.waitSeconds * 1_000,
+    },
+    workbench: {
+      slots: config.fetch.slots,
+      openVisitsMax: config.fetch.openVisitsMax,
+      openBytesMax: config.fetch.bodyBudgetBytes,
+      addressDelayMs: config.politeness.addressDelayMs,
+      requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs),
+      resumed: opened.totals.urls > 0,
+    },
+    host: (name) => ({
+      name,
+      userAgent: config.userAgent,
+      productToken,
+      delayMs: hostDelayMs(name, config.politeness),
+      adaptiveFactor: config.politeness.adaptiveFactor,
+      addressExempt: exempt,
+      requestMsMax: config.fetch.timeoutMs,
+      robotsMsMax: config.robots.timeoutMs,
+      bodyBytesMax: config.fetch.bytesMax,
+      decodedBytesMax: config.fetch.bytesMax,
+      headerBytesMax: config.fetch.headerBytesMax,
+      linksMax: config.page.linksMax,
+      archive: config.archive.enabled,
+      parserThreads: config.page.threads,
+      retry: { schedule: config.retry.delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax: config.retry.deliveriesMax },
+      window: 64,
+      quota: 64,
+      openMax: 8,
+      idleMs: 10_000,
+    }),
+    fetchers: config.fetch.slots,
+    parsers: config.page.threads,
+  };
+}
+
+class RunningCrawl implements Crawl {
+  readonly ended: Promise<CrawlOutcome>;
+  private readonly kernel: Kernel;
+  private readonly startedMs = performance.now();
+  private readonly outcomes = new Map<string, number>();
+  private requests = 0;
+  private pages = 0;
+  private totals: Totals;
+  private hostsActive = 0;
+  private readonly holds = new Set<string>();
+  private waiting: CrawlOutcome['waiting'] = [];
+  private resolveReason: (reason: EndReason) => void = () => {};
+  private resolveDrained: () => void = () => {};
+
+  constructor(
+    private readonly options: CrawlOptions,
+    plan: TreePlan,
+    outside: Omit<Ports, 'announce'>,
+    private readonly closing: () => Promise<void>,
+  ) {
+    this.totals = plan.frontier.totals;
+    const net: Ports['net'] = {
+      fetch: (request, signal) => {
+        this.requests += 1;
+        return outside.net.fetch(request, signal);
+      },
+      release: (bytes) => outside.net.release(bytes),
+    };
+    const ports: Ports = { ...outside, net, announce: (event) => this.hear(event) };
+    this.kernel = createKernel(engineTree(plan), ports, options.faults === undefined ? {} : { faults: options.faults });
+    this.kernel.start();
+    const { seeds } = options;
+    if (seeds.length > 0) this.kernel.tell(addresses.frontier, { type: 'seed', command: 1, candidates: seeds, refused: [] });
+    this.ended = this.run();
+  }
+
+  progress(): CrawlProgress {
+    const { pages, requests, totals, hostsActive } = this;
+    const failed = this.outcomes.get('failed') ?? 0;
+    return { pages, requests, failed, totals, hostsActive, held: [...this.holds][0] ?? null };
+  }
+
+  counts(): KernelCounts {
+    return this.kernel.counts();
+  }
+
+  interrupt(): void {
+    this.resolveReason('interrupted');
+  }
+
+  private async run(): Promise<CrawlOutcome> {
+    const drained = new Promise<void>((resolve) => {
+      this.resolveDrained = resolve;
+    });
+    const reason = new Promise<EndReason>((resolve) => {
+      this.resolveReason = resolve;
+    });
+    const { secondsMax } = this.options;
+    const bound = secondsMax === null ? null : setTimeout(() => this.resolveReason('max-seconds'), secondsMax * 1_000);
+    const end = await Promise.race([reason, this.kernel.failed]);
+    if (bound !== null) clearTimeout(bound);
+    if (typeof end !== 'string') {
+      await this.closing();
+      return this.outcome('crashed', end.reason);
+    }
+    this.kernel.tell(addresses.workbench, { type: 'drain' });
+    await within(DRAIN_MS_MAX, Promise.race([drained, this.kernel.failed]));
+    await this.kernel.stop();
+    await this.closing();
+    return this.outcome(end, null);
+  }
+
+  private hear(event: CrawlEvent): void {
+    switch (event.event) {
+      case 'visit':
+        this.outcomes.set(event.outcome, (this.outcomes.get(event.outcome) ?? 0) + 1);
+        if (event.outcome === 'fetched') this.pages += 1;
+        break;
+      case 'totals':
+        this.totals = event.totals;
+        this.hostsActive = event.hostsActive;
+        break;
+      case 'held':
+        this.holds.add(event.why);
+        break;
+      case 'resumed':
+        this.holds.clear();
+        break;
+      case 'ended':
+        this.waiting = event.waiting;
+        this.resolveReason(event.reason);
+        break;
+      case 'drained':
+        this.resolveDrained();
+        break;
+      case 'seeded':
+        break;
+    }
+    this.options.onEvent?.(event);
+  }
+
+  private async outcome(reason: CrawlOutcome['reason'], failure: string | null): Promise<CrawlOutcome> {
+    const of = (outcome: string) => this.outcomes.get(outcome) ?? 0;
+    const { totals } = this;
+    return {
+      requests: this.requests,
+      fetched: of('fetched'),
+      unchanged: of('unchanged'),
+      failed: of('failed'),
+      blockedByRobots: of('blocked_by_robots'),
+      refused: of('refused'),
+      challenged: of('challenged'),
+      deadLettered: totals.dead,
+      discovered: totals.urls,
+      queued: totals.ready + totals.waiting + totals.parked,
+      durationSeconds: Math.round(performance.now() - this.startedMs) / 1_000,
+      reason,
+      failure,
+      waiting: this.waiting,
+      archive: await archiveFiles(this.options.dataDir),
+    };
+  }
+}
+
+async function archiveFiles(dataDir: string): Promise<string[]> {
+  const folder = join(dataDir, 'archive');
+  const files = await readdir(folder).catch(() => []);
+  return files.filter((name) => name.endsWith('.warc.gz')).sort().map((name) => join(folder, name));
+}
+
+/** Waits for a promise, but not for ever. */
+async function within(ms: number, promise: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([promise, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,365 @@
+/**
+ * A batch: the parts of one commit, turned into rows and bytes to append.
+ *
+ * What must be asked of the store is asked first, in one go (`prepare`); after that a batch is put together without
+ * waiting (`build`), so that nothing can change under it. It is put together in the order of its parts, which is the
+ * order in which their actors made them.
+ *
+ * 1. Nothing outside the batch changes until it was written: counts are drafts, files are plans.
+ * 2. All rows of a commit are one LevelDB batch: each part is in the store whole or not at all (D1, D2).
+ */
+import type { HostName } from '../domain/host.js';
+import type { DeadLetter, QueuePosition } from '../domain/record.js';
+import type { UrlKey } from '../domain/url.js';
+import type { Admission, CommitReceipt, HostPart, Move, Part, Totals } from '../protocols/commit.js';
+import { type AppendPlan, type Appending, markOf, segmentsOf } from './appending.js';
+import {
+  decodeCounts,
+  encodeCounts,
+  encodeDead,
+  encodeDigest,
+  encodeFile,
+  encodeRecord,
+  encodeSnapshot,
+  encodeState,
+  encodeUnsynced,
+  Poison,
+  type StoreState,
+} from './codec.js';
+import { type Database, RowBatch } from './database.js';
+import { type PoisonList, type PoisonRow, setAside } from './poison.js';
+import { emptyQueue, type HostQueue, QueueDraft, type Recounted, recount } from './queues.js';
+import {
+  deadKey,
+  digestKey,
+  fileKey,
+  KIND,
+  META,
+  positionKey,
+  registryKey,
+  snapshotKey,
+  summaryKey,
+  unsyncedKey,
+  urlKeyBytes,
+} from './schema.js';
+
+/** What was asked of the store before a batch is put together. */
+export interface Prepared {
+  /** Of every host that the batch touches. */
+  readonly queues: ReadonlyMap<HostName, HostQueue>;
+  /** Hosts that were counted anew for this batch: their rows. */
+  readonly recounted: ReadonlyMap<HostName, Recounted>;
+  /** URL keys and dead letters that are there already, of those that are to be asked. */
+  readonly known: ReadonlySet<UrlKey>;
+  /** Whether any admission asks. */
+  readonly asks: boolean;
+  readonly deadBefore: ReadonlySet<UrlKey>;
+  readonly poison: readonly PoisonRow[];
+}
+
+/** Where batches are built. */
+export interface BatchStore {
+  readonly database: Database;
+  readonly appending: Appending;
+  readonly poison: PoisonList;
+  readonly queues: { get(host: HostName): HostQueue | undefined };
+  readonly suspects: ReadonlySet<HostName>;
+}
+
+/** A host's counts would be negative: they were wrong before. */
+export class Miscount {
+  constructor(readonly hosts: readonly HostName[]) {}
+}
+
+export interface BuiltBatch {
+  readonly rows: RowBatch;
+  readonly plan: AppendPlan;
+  readonly state: StoreState;
+  readonly receipt: CommitReceipt;
+  readonly queues: readonly HostQueue[];
+  /** It has a row that the next sync commit takes away. */
+  readonly unsynced: boolean;
+}
+
+// -- asking -----------------------------------------------------------------------------------------------------
+
+export async function prepare(store: BatchStore, parts: readonly Part[], miscounted: readonly HostName[]): Promise<Prepared> {
+  const poison = await store.poison.confirmed(store.database);
+  const hosts = hostsOf(parts, poison);
+  for (const host of store.suspects) hosts.add(host);
+  const queues = new Map<HostName, HostQueue>();
+  const missing: HostQueue[] = [];
+  for (const host of hosts) {
+    const cached = store.queues.get(host);
+    if (cached !== undefined) queues.set(host, cached);
+    else missing.push(emptyQueue(host));
+  }
+  const unreadable = missing.length === 0 ? [] : await readCounts(store.database, missing, queues);
+  const recounted = new Map<HostName, Recounted>();
+  for (const host of new Set([...unreadable, ...store.suspects, ...miscounted])) {
+    const counted = await recount(store.database, host, queues.get(host) ?? null);
+    recounted.set(host, counted);
+    // What it was counted as is not known: the totals stay as they are.
+    if (unreadable.includes(host)) queues.set(host, counted.queue);
+  }
+  const known = await knownOf(store.database, queues, parts);
+  const deadBefore = await deadOf(store.database, queues, parts);
+  const asks = parts.some((part) => part.admitted.some((it) => it.ifAbsent));
+  return { queues, recounted, known, asks, deadBefore, poison };
+}
+
+function hostsOf(parts: readonly Part[], poison: readonly PoisonRow[]): Set<HostName> {
+  const hosts = new Set<HostName>();
+  for (const part of parts) {
+    if (part.kind === 'host') {
+      hosts.add(part.host);
+      for (const letter of part.dead) hosts.add(letter.host);
+    }
+    for (const admission of part.admitted) hosts.add(admission.record.host);
+  }
+  for (const row of poison) {
+    if (row.queued !== null) hosts.add(row.queued.host);
+  }
+  return hosts;
+}
+
+/** Fills in the counts of hosts that aren't in memory; returns those whose row can't be read. */
+async function readCounts(
+  database: Database,
+  missing: readonly HostQueue[],
+  queues: Map<HostName, HostQueue>,
+): Promise<HostName[]> {
+  const values = await database.getMany(missing.map((it) => summaryKey(it.partition, it.host)));
+  const unreadable: HostName[] = [];
+  missing.forEach((empty, i) => {
+    const value = values[i];
+    const counts = value === undefined ? null : decodeCounts(value);
+    if (counts instanceof Poison) unreadable.push(empty.host);
+    queues.set(empty.host, counts === null || counts instanceof Poison ? empty : { ...empty, ...counts });
+  });
+  return unreadable;
+}
+
+async function knownOf(
+  database: Database,
+  queues: ReadonlyMap<HostName, HostQueue>,
+  parts: readonly Part[],
+): Promise<ReadonlySet<UrlKey>> {
+  const asked: { key: UrlKey; rowKey: Buffer }[] = [];
+  for (const part of parts) {
+    for (const { record, ifAbsent } of part.admitted) {
+      if (ifAbsent) asked.push({ key: record.key, rowKey: registryKey(partitionIn(queues, record.host), record.key) });
+    }
+  }
+  return presentOf(database, asked);
+}
+
+async function deadOf(
+  database: Database,
+  queues: ReadonlyMap<HostName, HostQueue>,
+  parts: readonly Part[],
+): Promise<ReadonlySet<UrlKey>> {
+  const asked: { key: UrlKey; rowKey: Buffer }[] = [];
+  for (const part of parts) {
+    if (part.kind !== 'host') continue;
+    for (const { host, key } of part.dead) asked.push({ key, rowKey: deadKey(partitionIn(queues, host), key) });
+  }
+  return presentOf(database, asked);
+}
+
+const NONE: ReadonlySet<UrlKey> = new Set();
+
+async function presentOf(
+  database: Database,
+  asked: readonly { readonly key: UrlKey; readonly rowKey: Buffer }[],
+): Promise<ReadonlySet<UrlKey>> {
+  if (asked.length === 0) return NONE;
+  const present = await database.hasMany(asked.map((it) => it.rowKey));
+  return new Set(asked.filter((_, i) => present[i]).map((it) => it.key));
+}
+
+function partitionIn(queues: ReadonlyMap<HostName, HostQueue>, host: HostName): number {
+  const queue = queues.get(host);
+  if (queue === undefined) throw new Error(`counts of ${host} were not asked for`);
+  return queue.partition;
+}
+
+// -- building ---------------------------------------------------------------------------------------------------
+
+/** @param unsyncedBefore batches whose rows of kind `a` are still there. */
+export function build(
+  store: BatchStore,
+  prepared: Prepared,
+  before: StoreState,
+  commit: { readonly batch: number; readonly parts: readonly Part[]; readonly sync: boolean },
+  unsyncedBefore: readonly number[],
+): BuiltBatch | Miscount {
+  const building = new Building(store, prepared, before);
+  for (const row of prepared.poison) building.takePoison(row);
+  for (const part of commit.parts) building.takePart(part);
+  for (const host of prepared.recounted.keys()) building.draftOf(host);
+  const miscounted = building.miscounted();
+  if (miscounted.length > 0) {
+    void building.rows.drop();
+    return new Miscount(miscounted);
+  }
+  return building.finish(commit.batch, commit.sync, unsyncedBefore);
+}
+
+class Building {
+  readonly rows: RowBatch;
+  readonly #store: BatchStore;
+  readonly #prepared: Prepared;
+  readonly #before: StoreState;
+  readonly #plan: AppendPlan;
+  readonly #drafts = new Map<HostName, QueueDraft>();
+  /** Keys that this batch admitted, kept only when there is somebody who asks. */
+  readonly #admitted: Set<UrlKey> | null;
+  readonly #dead = new Set<UrlKey>();
+  readonly #known: UrlKey[] = [];
+  readonly #visits: { key: UrlKey; host: HostName }[] = [];
+  #urls: number;
+  #nextSequence: number;
+
+  constructor(store: BatchStore, prepared: Prepared, before: StoreState) {
+    this.rows = new RowBatch(store.database);
+    this.#store = store;
+    this.#prepared = prepared;
+    this.#before = before;
+    this.#plan = store.appending.plan();
+    this.#admitted = prepared.asks ? new Set() : null;
+    this.#urls = before.totals.urls;
+    this.#nextSequence = before.nextSequence;
+  }
+
+  draftOf(host: HostName): QueueDraft {
+    const made = this.#drafts.get(host);
+    if (made !== undefined) return made;
+    const recounted = this.#prepared.recounted.get(host);
+    const queue = recounted?.queue ?? this.#prepared.queues.get(host);
+    if (queue === undefined) throw new Error(`counts of ${host} were not asked for`);
+    const draft = new QueueDraft(queue, recounted?.rows);
+    this.#drafts.set(host, draft);
+    return draft;
+  }
+
+  takePoison(row: PoisonRow): void {
+    setAside(this.rows, row);
+    if (row.rowKey[0] === KIND.registry) this.#urls--;
+    if (row.queued !== null) this.draftOf(row.queued.host).remove(row.queued.at);
+  }
+
+  takePart(part: Part): void {
+    if (part.kind === 'host') this.#takeHostPart(part);
+    for (const admission of part.admitted) this.#admit(admission);
+  }
+
+  miscounted(): HostName[] {
+    return [...this.#drafts.values()].filter((it) => it.miscounted).map((it) => it.host);
+  }
+
+  #takeHostPart(part: HostPart): void {
+    const draft = this.draftOf(part.host);
+    draft.claim(part.heads, part.wakeAtMs);
+    for (const move of part.moves) this.#move(draft, move);
+    for (const letter of part.dead) this.#bury(letter);
+    this.rows.put(snapshotKey(draft.partition, part.host), encodeSnapshot(part.snapshot));
+    if (part.archive === null && part.page === null) return;
+    this.#store.appending.take(this.#plan, part.archive, part.page);
+    for (const { record } of part.moves) this.#visits.push({ key: record.key, host: part.host });
+    if (part.archive === null) return;
+    const { url, atMs, payloadDigest, records } = part.archive;
+    // The newest: the file of the first may be gone when a revisit record has to refer to it.
+    this.rows.put(digestKey(draft.partition, payloadDigest), encodeDigest({ url, atMs, recordId: records.recordId }));
+  }
+
+  #move(draft: QueueDraft, { from, to, record }: Move): void {
+    this.rows.put(registryKey(draft.partition, record.key), encodeRecord(record));
+    if (to !== null && isSamePosition(from, to)) return;
+    this.rows.delete(positionKey(draft.partition, draft.host, from));
+    draft.remove(from);
+    if (to === null) return;
+    this.rows.put(positionKey(draft.partition, draft.host, to), urlKeyBytes(record.key));
+    draft.add(to);
+  }
+
+  #bury(letter: DeadLetter): void {
+    if (!this.#prepared.deadBefore.has(letter.key)) this.#dead.add(letter.key);
+    this.rows.put(deadKey(partitionIn(this.#prepared.queues, letter.host), letter.key), encodeDead(letter));
+  }
+
+  #admit({ record, sequence, ifAbsent }: Admission): void {
+    if (ifAbsent && (this.#prepared.known.has(record.key) || this.#admitted?.has(record.key))) {
+      this.#known.push(record.key);
+      return;
+    }
+    this.#admitted?.add(record.key);
+    const draft = this.draftOf(record.host);
+    const at: QueuePosition = { queue: 'ready', priority: record.priority, sequence };
+    this.rows.put(registryKey(draft.partition, record.key), encodeRecord(record));
+    this.rows.put(positionKey(draft.partition, record.host, at), urlKeyBytes(record.key));
+    draft.add(at);
+    this.#urls++;
+    if (sequence >= this.#nextSequence) this.#nextSequence = sequence + 1;
+  }
+
+  finish(batch: number, sync: boolean, unsyncedBefore: readonly number[]): BuiltBatch {
+    const queues: HostQueue[] = [];
+    const receipts: CommitReceipt['queues'][number][] = [];
+    const gains = { ready: 0, waiting: 0, parked: 0 };
+    for (const draft of this.#drafts.values()) {
+      const after = draft.after();
+      this.rows.put(summaryKey(draft.partition, draft.host), encodeCounts(after));
+      addGain(gains, this.#prepared.queues.get(draft.host) as HostQueue, after);
+      receipts.push(draft.receipt(after));
+      queues.push(after);
+    }
+    const state = this.#stateAfter(batch, gains);
+    this.rows.put(META.state, encodeState(state));
+    const unsynced = this.#putFiles(batch, sync, unsyncedBefore);
+    const receipt = { known: this.#known, queues: receipts, totals: state.totals };
+    return { rows: this.rows, plan: this.#plan, state, receipt, queues, unsynced };
+  }
+
+  #stateAfter(batch: number, gains: { ready: number; waiting: number; parked: number }): StoreState {
+    const before = this.#before.totals;
+    const totals: Totals = {
+      urls: this.#urls,
+      ready: before.ready + gains.ready,
+      waiting: before.waiting + gains.waiting,
+      parked: before.parked + gains.parked,
+      dead: before.dead + this.#dead.size,
+      pages: before.pages + this.#plan.pages,
+    };
+    return { batch, nextSequence: this.#nextSequence, totals, archiveNumber: this.#plan.archiveNumber };
+  }
+
+  /** A sync commit vouches for all files, so that nothing needs to be known of how they grew before. */
+  #putFiles(batch: number, sync: boolean, unsyncedBefore: readonly number[]): boolean {
+    for (const append of this.#plan.appends.values()) {
+      this.rows.put(fileKey(append.file.name), encodeFile(markOf(append)));
+    }
+    if (sync) {
+      for (const earlier of unsyncedBefore) this.rows.delete(unsyncedKey(earlier));
+      return false;
+    }
+    if (this.#plan.appends.size === 0) return false;
+    const segments = segmentsOf(this.#plan);
+    this.rows.put(unsyncedKey(batch), encodeUnsynced({ segments, visits: this.#visits, pages: this.#plan.pages }));
+    return true;
+  }
+}
+
+/** Due times are kept as whole milliseconds. */
+function isSamePosition(from: QueuePosition, to: QueuePosition): boolean {
+  if (from.queue !== to.queue || from.sequence !== to.sequence) return false;
+  if (from.queue === 'ready') return to.queue === 'ready' && from.priority === to.priority;
+  if (from.queue === 'waiting') return to.queue === 'waiting' && Math.floor(from.dueAtMs) === Math.floor(to.dueAtMs);
+  return true;
+}
+
+function addGain(gains: { ready: number; waiting: number; parked: number }, before: HostQueue, after: HostQueue): void {
+  for (let i = 0; i < after.ready.length; i++) gains.ready += (after.ready[i] as number) - (before.ready[i] as number);
+  gains.waiting += after.waiting - before.waiting;
+  gains.parked += after.parked - before.parked;
+}

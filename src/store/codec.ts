@@ -1,0 +1,427 @@
+/**
+ * The values of rows: msgpack tuples whose first element is the version of their shape.
+ *
+ * A tuple is half the size of a map and needs no table of field names beside it, which could get lost or mixed up.
+ *
+ * 1. Nothing that is read is believed (D6): every field is looked at, and what does not fit is a `Poison`, not an
+ *    exception. The caller sets the row aside.
+ * 2. A version's shape never changes. A new shape is a new version, and the old one stays readable.
+ */
+import { Packr } from 'msgpackr';
+import type { HostName } from '../domain/host.js';
+import { type Attempt, CODES, type Code, type OutcomeKind } from '../domain/outcome.js';
+import type { DeadLetter, PriorityClass, RobotsEvidence, UrlRecord, UrlState } from '../domain/record.js';
+import { PRIORITY_CLASSES } from '../domain/record.js';
+import type { Source, UrlKey } from '../domain/url.js';
+import type { Totals } from '../protocols/commit.js';
+import type { HostSnapshot } from '../protocols/host-snapshot.js';
+
+/** A row that can't be what it should be. */
+export class Poison {
+  constructor(readonly reason: string) {}
+}
+
+const packr = new Packr({ useRecords: false });
+
+/** A view of a shared slab: copy it where it is kept. */
+function pack(tuple: readonly unknown[]): Buffer {
+  return packr.pack(tuple);
+}
+
+// -- URL records ------------------------------------------------------------------------------------------------
+
+export function encodeRecord(record: UrlRecord): Buffer {
+  return pack([
+    1,
+    record.url,
+    record.host,
+    record.state,
+    record.source,
+    record.via,
+    record.hopPath,
+    record.depth,
+    record.priority,
+    record.discoveredAtMs,
+    record.deliveries,
+    record.workerCrashes,
+    record.processDeaths,
+    encodeAttempts(record.attempts),
+    record.etag,
+    record.lastModified,
+    record.digest,
+    record.robots === null ? null : [record.robots.rule, record.robots.line, record.robots.fetchedAtMs],
+  ]);
+}
+
+/** The key is the row's own; the host is that of the row's queue, and must be the record's. */
+export function decodeRecord(bytes: Uint8Array, key: UrlKey, host: HostName): UrlRecord | Poison {
+  const row = decodeTuple(bytes, 1, 18);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const record: UrlRecord = {
+    key,
+    url: read.text(1),
+    host: read.text(2),
+    state: read.oneOf(3, STATES),
+    source: read.oneOf(4, SOURCES),
+    via: read.textOrNull(5),
+    hopPath: read.text(6),
+    depth: read.count(7),
+    priority: read.count(8) as PriorityClass,
+    discoveredAtMs: read.number(9),
+    deliveries: read.count(10),
+    workerCrashes: read.count(11),
+    processDeaths: read.count(12),
+    attempts: read.items(13, decodeAttempt),
+    etag: read.textOrNull(14),
+    lastModified: read.textOrNull(15),
+    digest: read.textOrNull(16),
+    robots: row[17] === null ? null : decodeRobotsEvidence(read.tuple(17, 3)),
+  };
+  if (record.priority >= PRIORITY_CLASSES) read.wrong(8);
+  if (record.host !== host) read.wrong(2);
+  return read.poison ?? record;
+}
+
+const STATES: ReadonlySet<UrlState> = new Set<UrlState>([
+  'queued',
+  'waiting',
+  'parked',
+  'active',
+  'redirected',
+  'soft_missing',
+  'gone_candidate',
+  'refused',
+  'blocked_by_robots',
+  'dead',
+]);
+const SOURCES: ReadonlySet<Source> = new Set<Source>(['seed', 'link', 'redirect']);
+const OUTCOMES: ReadonlySet<OutcomeKind> = new Set<OutcomeKind>([
+  'fetched',
+  'unchanged',
+  'redirected',
+  'missing',
+  'refused',
+  'challenged',
+  'gone',
+  'throttled',
+  'failed',
+  'blocked_by_robots',
+  'parked',
+  'dead',
+]);
+const KNOWN_CODES: ReadonlySet<Code> = new Set(Object.keys(CODES) as Code[]);
+
+const NO_ATTEMPTS: readonly never[] = [];
+
+function encodeAttempts(attempts: readonly Attempt[]): readonly unknown[] {
+  if (attempts.length === 0) return NO_ATTEMPTS;
+  return attempts.map((it) => [it.atMs, it.outcome, it.code, it.status, it.tier, it.durationMs]);
+}
+
+function decodeAttempt(read: Fields): Attempt {
+  const tier = read.count(4);
+  if (tier < 1 || tier > 3) read.wrong(4);
+  return {
+    atMs: read.number(0),
+    outcome: read.oneOf(1, OUTCOMES),
+    code: read.oneOf(2, KNOWN_CODES),
+    status: read.numberOrNull(3),
+    tier: tier as Attempt['tier'],
+    durationMs: read.number(5),
+  };
+}
+
+function decodeRobotsEvidence(read: Fields): RobotsEvidence {
+  return { rule: read.text(0), line: read.count(1), fetchedAtMs: read.number(2) };
+}
+
+// -- dead letters -----------------------------------------------------------------------------------------------
+
+export function encodeDead(letter: DeadLetter): Buffer {
+  const { url, host, cause, code, deliveries, firstAtMs, lastAtMs, attempts } = letter;
+  return pack([1, url, host, cause, code, deliveries, firstAtMs, lastAtMs, encodeAttempts(attempts)]);
+}
+
+export function decodeDead(bytes: Uint8Array, key: UrlKey): DeadLetter | Poison {
+  const row = decodeTuple(bytes, 1, 9);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const letter: DeadLetter = {
+    key,
+    url: read.text(1),
+    host: read.text(2),
+    cause: read.text(3),
+    code: read.oneOf(4, KNOWN_CODES),
+    deliveries: read.count(5),
+    firstAtMs: read.number(6),
+    lastAtMs: read.number(7),
+    attempts: read.items(8, decodeAttempt),
+  };
+  return read.poison ?? letter;
+}
+
+// -- queue summaries --------------------------------------------------------------------------------------------
+
+/** What a summary row holds: everything but the host, which is its key. */
+export interface QueueCounts {
+  readonly ready: number[];
+  readonly heads: number[];
+  readonly waiting: number;
+  readonly parked: number;
+  readonly wakeAtMs: number | null;
+}
+
+export function encodeCounts(counts: QueueCounts): Buffer {
+  return pack([1, counts.waiting, counts.parked, counts.wakeAtMs, ...counts.ready, ...counts.heads]);
+}
+
+export function decodeCounts(bytes: Uint8Array): QueueCounts | Poison {
+  const row = decodeTuple(bytes, 1, 4 + 2 * PRIORITY_CLASSES);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const ready: number[] = [];
+  const heads: number[] = [];
+  for (let i = 0; i < PRIORITY_CLASSES; i++) {
+    ready.push(read.count(4 + i));
+    heads.push(read.count(4 + PRIORITY_CLASSES + i));
+  }
+  const counts = { ready, heads, waiting: read.count(1), parked: read.count(2), wakeAtMs: read.numberOrNull(3) };
+  return read.poison ?? counts;
+}
+
+// -- host snapshots ---------------------------------------------------------------------------------------------
+
+export function encodeSnapshot(snapshot: HostSnapshot): Buffer {
+  const { robots, breaker, throttle, closedUntilWallMs, lastDurationMs, requests } = snapshot;
+  return pack([1, robots, breaker, throttle, closedUntilWallMs, lastDurationMs, requests]);
+}
+
+/** Shallow: the shapes of breaker, throttle and robots belong to their policies. */
+export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
+  const row = decodeTuple(bytes, 1, 7);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const robots = read.list(1);
+  if (!robots.every((it) => isObject(it) && typeof it['origin'] === 'string' && isObject(it['state']))) read.wrong(1);
+  if (!isObject(row[2])) read.wrong(2);
+  if (!isObject(row[3])) read.wrong(3);
+  const snapshot = {
+    robots,
+    breaker: row[2],
+    throttle: row[3],
+    closedUntilWallMs: read.numberOrNull(4),
+    lastDurationMs: read.numberOrNull(5),
+    requests: read.count(6),
+  };
+  return read.poison ?? (snapshot as HostSnapshot);
+}
+
+// -- digests, poison --------------------------------------------------------------------------------------------
+
+/** What a later revisit record must be able to refer to. */
+export interface DigestOrigin {
+  readonly url: string;
+  readonly atMs: number;
+  readonly recordId: string;
+}
+
+export function encodeDigest(origin: DigestOrigin): Buffer {
+  return pack([1, origin.url, origin.atMs, origin.recordId]);
+}
+
+export function decodeDigest(bytes: Uint8Array): DigestOrigin | Poison {
+  const row = decodeTuple(bytes, 1, 4);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const origin = { url: read.text(1), atMs: read.number(2), recordId: read.text(3) };
+  return read.poison ?? origin;
+}
+
+export function encodePoison(reason: string, value: Uint8Array | null): Buffer {
+  return pack([1, reason, value]);
+}
+
+// -- files ------------------------------------------------------------------------------------------------------
+
+export interface FileMark {
+  /** What is committed of the file. */
+  readonly length: number;
+  /** Where the last thing that was appended begins: what a look at the file's tail must find whole. */
+  readonly lastStart: number;
+}
+
+export function encodeFile(mark: FileMark): Buffer {
+  return pack([1, mark.length, mark.lastStart]);
+}
+
+export function decodeFile(bytes: Uint8Array): FileMark | Poison {
+  const row = decodeTuple(bytes, 1, 3);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const mark = { length: read.count(1), lastStart: read.count(2) };
+  if (mark.lastStart > mark.length) read.wrong(2);
+  return read.poison ?? mark;
+}
+
+/** What one batch appended since the last sync commit: where, and on whose behalf. */
+export interface UnsyncedBatch {
+  readonly segments: readonly { readonly file: string; readonly start: number; readonly end: number }[];
+  readonly visits: readonly { readonly key: UrlKey; readonly host: HostName }[];
+  readonly pages: number;
+}
+
+export function encodeUnsynced(batch: UnsyncedBatch): Buffer {
+  return pack([
+    1,
+    batch.segments.map((it) => [it.file, it.start, it.end]),
+    batch.visits.map((it) => [it.key, it.host]),
+    batch.pages,
+  ]);
+}
+
+export function decodeUnsynced(bytes: Uint8Array): UnsyncedBatch | Poison {
+  const row = decodeTuple(bytes, 1, 4);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const batch = {
+    segments: read.items(1, (it) => ({ file: it.text(0), start: it.count(1), end: it.count(2) })),
+    visits: read.items(2, (it) => ({ key: it.text(0), host: it.text(1) })),
+    pages: read.count(3),
+  };
+  return read.poison ?? batch;
+}
+
+// -- meta -------------------------------------------------------------------------------------------------------
+
+export interface StoreState {
+  readonly batch: number;
+  readonly nextSequence: number;
+  readonly totals: Totals;
+  /** The number of the archive file that is being written. */
+  readonly archiveNumber: number;
+}
+
+export function encodeState(state: StoreState): Buffer {
+  const { urls, ready, waiting, parked, dead, pages } = state.totals;
+  return pack([1, state.batch, state.nextSequence, urls, ready, waiting, parked, dead, pages, state.archiveNumber]);
+}
+
+export function decodeState(bytes: Uint8Array): StoreState | Poison {
+  const row = decodeTuple(bytes, 1, 10);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const state: StoreState = {
+    batch: read.count(1),
+    nextSequence: read.count(2),
+    totals: {
+      urls: read.count(3),
+      ready: read.count(4),
+      waiting: read.count(5),
+      parked: read.count(6),
+      dead: read.count(7),
+      pages: read.count(8),
+    },
+    archiveNumber: read.count(9),
+  };
+  return read.poison ?? state;
+}
+
+export function encodeVersion(version: number): Buffer {
+  return pack([1, version]);
+}
+
+export function decodeVersion(bytes: Uint8Array): number | Poison {
+  const row = decodeTuple(bytes, 1, 2);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const version = read.count(1);
+  return read.poison ?? version;
+}
+
+// -- reading ----------------------------------------------------------------------------------------------------
+
+function decodeTuple(bytes: Uint8Array, version: number, length: number): readonly unknown[] | Poison {
+  let value: unknown;
+  try {
+    value = packr.unpack(bytes);
+  } catch (error) {
+    return new Poison(`not msgpack: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!Array.isArray(value)) return new Poison('not a tuple');
+  if (value[0] !== version) return new Poison(`version ${String(value[0])} of its shape is not known`);
+  if (value.length !== length) return new Poison(`${value.length} fields instead of ${length}`);
+  return value;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Looks at the fields of a tuple one by one, and remembers the first that does not fit. */
+class Fields {
+  poison: Poison | null = null;
+  constructor(private readonly row: readonly unknown[]) {}
+
+  wrong(index: number): void {
+    this.poison ??= new Poison(`field ${index} does not fit`);
+  }
+
+  text(index: number): string {
+    const value = this.row[index];
+    if (typeof value === 'string') return value;
+    this.wrong(index);
+    return '';
+  }
+
+  textOrNull(index: number): string | null {
+    return this.row[index] === null ? null : this.text(index);
+  }
+
+  number(index: number): number {
+    const value = this.row[index];
+    if (typeof value === 'number' && Number.isFinite(value)) return value;
+    this.wrong(index);
+    return 0;
+  }
+
+  numberOrNull(index: number): number | null {
+    return this.row[index] === null ? null : this.number(index);
+  }
+
+  /** A whole number from 0 on. */
+  count(index: number): number {
+    const value = this.row[index];
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+    this.wrong(index);
+    return 0;
+  }
+
+  oneOf<T extends string>(index: number, known: ReadonlySet<T>): T {
+    const value = this.row[index] as T;
+    if (!known.has(value)) this.wrong(index);
+    return value;
+  }
+
+  list(index: number): readonly unknown[] {
+    const value = this.row[index];
+    if (Array.isArray(value)) return value;
+    this.wrong(index);
+    return [];
+  }
+
+  tuple(index: number, length: number): Fields {
+    const value = this.list(index);
+    if (value.length !== length) this.wrong(index);
+    return new Fields(value);
+  }
+
+  items<T>(index: number, decode: (item: Fields) => T): T[] {
+    return this.list(index).map((value) => {
+      const item = new Fields(Array.isArray(value) ? value : []);
+      const decoded = decode(item);
+      if (item.poison !== null) this.wrong(index);
+      return decoded;
+    });
+  }
+}

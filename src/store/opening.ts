@@ -1,0 +1,218 @@
+/**
+ * Opening a store: the lock, the schema, what was committed, and files that are as long as the store says.
+ *
+ * Nothing is scanned but a few rows, so that a start takes as long with a hundred million URLs as with one (F07).
+ * The order is the algorithm:
+ *
+ * 1. The database first: its lock is what keeps a second process away from the files (D5).
+ * 2. A schema that is newer than this program is left alone (D5).
+ * 3. The state row: batch, sequence, totals. A new database beside old files is refused, never 'started empty'.
+ * 4. Files: longer than committed is what a kill left, and is cut (D4); shorter or broken is repaired (`repair.ts`).
+ * 5. The mark that a process is running, on the disk before anything else is written.
+ */
+import type { HostName } from '../domain/host.js';
+import { StoreError, type StoreOpening } from '../protocols/ports.js';
+import type { FileSystem } from '../sinks/files.js';
+import { LRUCache } from 'lru-cache';
+import { Appending, type ArchiveOptions, archiveFile, indexFileOf, PAGES_FILE } from './appending.js';
+import {
+  decodeFile,
+  decodeState,
+  decodeUnsynced,
+  decodeVersion,
+  encodeFile,
+  encodeState,
+  encodeVersion,
+  type FileMark,
+  Poison,
+  type StoreState,
+  type UnsyncedBatch,
+} from './codec.js';
+import { type Database, RowBatch, scanRange } from './database.js';
+import { storeErrorFrom } from './errors.js';
+import { PoisonList, setAside } from './poison.js';
+import type { HostQueue } from './queues.js';
+import { repairFiles } from './repair.js';
+import { fileKey, fileOfKey, KIND, kindRange, META, SCHEMA_VERSION } from './schema.js';
+
+export interface OpeningOptions extends ArchiveOptions {
+  /** Where it is, for messages. */
+  readonly directory: string;
+  /** A database with binary keys and values, that opens itself on first use or on `open()`. */
+  readonly database: () => Database;
+  readonly files: FileSystem;
+  /** Hosts whose counts are kept in memory. */
+  readonly cachedHostsMax: number;
+}
+
+/** An open store: what the port works on until it fails or is closed. */
+export interface Session {
+  readonly database: Database;
+  readonly appending: Appending;
+  readonly queues: LRUCache<HostName, HostQueue>;
+  readonly poison: PoisonList;
+  readonly suspects: Set<HostName>;
+  /** Batches whose rows of kind `a` the next sync commit takes away. */
+  unsynced: number[];
+  state: StoreState;
+}
+
+export const EMPTY_STATE: StoreState = {
+  batch: 0,
+  nextSequence: 0,
+  totals: { urls: 0, ready: 0, waiting: 0, parked: 0, dead: 0, pages: 0 },
+  archiveNumber: 1,
+};
+
+/** What the rows say of files. */
+export interface FilesKnown {
+  readonly marks: Map<string, FileMark>;
+  /** In the order of their batches. */
+  readonly unsynced: readonly (UnsyncedBatch & { readonly batch: number })[];
+}
+
+/** @param distrust the last sync failed: what came after the last good one may be lost though it can still be read. */
+export async function openSession(
+  options: OpeningOptions,
+  distrust: boolean,
+): Promise<{ session: Session; opening: StoreOpening }> {
+  const database = options.database();
+  await openDatabase(database, options.directory); // 1
+  try {
+    return await openStoreOn(database, options, distrust);
+  } catch (error) {
+    await database.close().catch(() => {});
+    throw storeErrorFrom(error, `the store in ${options.directory} can't be opened`);
+  }
+}
+
+async function openStoreOn(database: Database, options: OpeningOptions, distrust: boolean) {
+  await checkSchema(database, options.directory); // 2
+  const notes: string[] = [];
+  const stored = await readState(database, options); // 3
+  const unclean = (await database.get(META.running)) !== undefined;
+  const known = await readFilesKnown(database, options.files, notes);
+  const repaired = await repairFiles({ database, files: options.files, known, state: stored, distrust, notes }); // 4
+  await cutFiles(options.files, known.marks, notes);
+  await markRunning(database, repaired.state); // 5
+  const { state } = repaired;
+  const session: Session = {
+    database,
+    appending: new Appending(options.files, options, known.marks, state.archiveNumber),
+    queues: new LRUCache({ max: options.cachedHostsMax }),
+    poison: new PoisonList(),
+    suspects: new Set(),
+    unsynced: repaired.unsynced,
+    state,
+  };
+  const { batch, nextSequence, totals } = state;
+  return { session, opening: { totals, batch, nextSequence, unclean, notes } };
+}
+
+async function openDatabase(database: Database, directory: string): Promise<void> {
+  try {
+    await database.open();
+  } catch (error) {
+    const failure = storeErrorFrom(error, `the store in ${directory} can't be opened`);
+    if (failure.code !== 'store_locked') throw failure;
+    const advice = `only one process may use a data directory; find it with: fuser ${directory}/store/LOCK`;
+    throw new StoreError(failure.code, `the data directory ${directory} is in use by another process: ${advice}`, {
+      cause: error,
+    });
+  }
+}
+
+async function checkSchema(database: Database, directory: string): Promise<void> {
+  const value = await database.get(META.schema);
+  if (value === undefined) return;
+  const version = decodeVersion(value);
+  if (version instanceof Poison) {
+    throw new StoreError('store_corrupt', `the store in ${directory} does not say its schema: ${version.reason}`);
+  }
+  if (version > SCHEMA_VERSION) {
+    const text = `the store in ${directory} has schema ${version}, this program knows up to ${SCHEMA_VERSION}`;
+    throw new StoreError('store_newer_schema', `${text}: use a newer program`);
+  }
+}
+
+async function readState(database: Database, options: OpeningOptions): Promise<StoreState> {
+  const value = await database.get(META.state);
+  if (value !== undefined) {
+    const state = decodeState(value);
+    if (!(state instanceof Poison)) return state;
+    throw new StoreError('store_corrupt', `the state of the store in ${options.directory} can't be read: ${state.reason}`);
+  }
+  const archive = archiveFile(1);
+  for (const name of [PAGES_FILE, archive, indexFileOf(archive)]) {
+    if (((await options.files.size(name)) ?? 0) === 0) continue;
+    if ((await database.get(META.schema)) !== undefined) continue;
+    const text = `${options.directory} holds ${name}, but its store is empty`;
+    throw new StoreError('store_corrupt', `${text}: put the store back, or move the files away to begin anew`);
+  }
+  return EMPTY_STATE;
+}
+
+async function readFilesKnown(database: Database, files: FileSystem, notes: string[]): Promise<FilesKnown> {
+  const poison = new PoisonList();
+  const marks = new Map<string, FileMark>();
+  const restored: string[] = [];
+  for await (const rows of scanRange(database, kindRange(KIND.file))) {
+    for (const [rowKey, value] of rows) {
+      const mark = decodeFile(value);
+      if (!(mark instanceof Poison)) {
+        marks.set(fileOfKey(rowKey), mark);
+        continue;
+      }
+      // Better a file with an odd end than one that is cut to nothing.
+      const length = (await files.size(fileOfKey(rowKey))) ?? 0;
+      marks.set(fileOfKey(rowKey), { length, lastStart: length });
+      restored.push(fileOfKey(rowKey));
+      notes.push(poison.note({ rowKey, value, reason: mark.reason, queued: null }));
+    }
+  }
+  const unsynced: (UnsyncedBatch & { batch: number })[] = [];
+  for await (const rows of scanRange(database, kindRange(KIND.unsynced))) {
+    for (const [rowKey, value] of rows) {
+      const batch = decodeUnsynced(value);
+      if (!(batch instanceof Poison)) unsynced.push({ ...batch, batch: Number(rowKey.readBigUInt64BE(1)) });
+      else notes.push(poison.note({ rowKey, value, reason: batch.reason, queued: null }));
+    }
+  }
+  await setAsideNow(database, poison, (batch) => {
+    for (const name of restored) batch.put(fileKey(name), encodeFile(marks.get(name) as FileMark));
+  });
+  return { marks, unsynced };
+}
+
+async function setAsideNow(database: Database, poison: PoisonList, restore: (batch: RowBatch) => void): Promise<void> {
+  const rows = await poison.confirmed(database);
+  if (rows.length === 0) return;
+  const batch = new RowBatch(database);
+  for (const row of rows) setAside(batch, row);
+  restore(batch);
+  await batch.write(true);
+}
+
+/** D4: what no commit vouches for is cut off. */
+async function cutFiles(files: FileSystem, marks: ReadonlyMap<string, FileMark>, notes: string[]): Promise<void> {
+  for (const [name, { length }] of marks) {
+    const size = (await files.size(name)) ?? 0;
+    if (size <= length) continue;
+    const file = await files.open(name);
+    try {
+      await file.truncate(length);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    notes.push(`cut ${size - length} uncommitted bytes off ${name}`);
+  }
+}
+
+async function markRunning(database: Database, state: StoreState): Promise<void> {
+  const batch = new RowBatch(database);
+  batch.put(META.schema, encodeVersion(SCHEMA_VERSION));
+  batch.put(META.state, encodeState(state));
+  batch.put(META.running, encodeVersion(1));
+  await batch.write(true);
+}

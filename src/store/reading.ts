@@ -1,0 +1,251 @@
+/**
+ * Reading: the head of a host's queue with its records, hosts that have work, single records.
+ *
+ * A class is read from its head on, so that the tombstones of what was visited before are never walked over, and a
+ * class that is counted empty isn't read at all. The records of all rows are then fetched in one go.
+ *
+ * Reads go beside commits and never change what is counted: what they find wrong is noted, and the next batch sets
+ * it right.
+ */
+import type { HostName } from '../domain/host.js';
+import { type QueueEntry, type QueuePosition, type UrlRecord, PRIORITY_CLASSES } from '../domain/record.js';
+import type { UrlKey } from '../domain/url.js';
+import type { HostsListed, QueueHead } from '../protocols/effects.js';
+import type { HostSnapshot } from '../protocols/host-snapshot.js';
+import { decodeCounts, decodeRecord, decodeSnapshot, Poison } from './codec.js';
+import { type Database, readRange } from './database.js';
+import type { PoisonList } from './poison.js';
+import { bestClass, emptyQueue, type HostQueue, recount } from './queues.js';
+import {
+  hostOfKey,
+  KIND,
+  kindRange,
+  positionOf,
+  queueRange,
+  type Range,
+  readyRange,
+  registryKey,
+  snapshotKey,
+  summaryKey,
+  urlKeyOf,
+} from './schema.js';
+
+/** What reading needs of an open store. */
+export interface Readable {
+  readonly database: Database;
+  readonly poison: PoisonList;
+  /** Counts of hosts as of the last batch: fewer than there are. */
+  readonly queues: { get(host: HostName): HostQueue | undefined };
+  /** Hosts whose counts don't fit their rows: counted anew before the next batch. */
+  readonly suspects: Set<HostName>;
+}
+
+/** Counts of a host, from memory, from its row, or, where that can't be read, from its queue. Null: never seen. */
+export async function readQueueCounts(store: Readable, host: HostName, notes: string[]): Promise<HostQueue | null> {
+  const cached = store.queues.get(host);
+  if (cached !== undefined) return cached;
+  const fresh = emptyQueue(host);
+  const rowKey = summaryKey(fresh.partition, host);
+  const value = await store.database.get(rowKey);
+  return value === undefined ? null : queueOfRow(store, host, rowKey, value, notes);
+}
+
+async function queueOfRow(store: Readable, host: HostName, rowKey: Buffer, value: Buffer, notes: string[]): Promise<HostQueue> {
+  const counts = decodeCounts(value);
+  if (!(counts instanceof Poison)) return { ...emptyQueue(host), ...counts };
+  notes.push(store.poison.note({ rowKey, value, reason: counts.reason, queued: null }));
+  store.suspects.add(host);
+  return (await recount(store.database, host, null)).queue;
+}
+
+export async function readSnapshot(store: Readable, queue: HostQueue, notes: string[]): Promise<HostSnapshot | null> {
+  const rowKey = snapshotKey(queue.partition, queue.host);
+  const value = await store.database.get(rowKey);
+  if (value === undefined) return null;
+  const snapshot = decodeSnapshot(value);
+  if (!(snapshot instanceof Poison)) return snapshot;
+  notes.push(store.poison.note({ rowKey, value, reason: snapshot.reason, queued: null }));
+  return null;
+}
+
+export async function readRecord(store: Readable, partition: number, key: UrlKey, host: HostName): Promise<UrlRecord | null> {
+  const value = await store.database.get(registryKey(partition, key));
+  if (value === undefined) return null;
+  const record = decodeRecord(value, key, host);
+  return record instanceof Poison ? null : record;
+}
+
+// -- heads of queues --------------------------------------------------------------------------------------------
+
+/** @param from lowest ready sequence wanted, a class each. */
+export async function readHead(
+  store: Readable,
+  queue: HostQueue,
+  from: readonly number[],
+  limit: number,
+  notes: string[],
+): Promise<QueueHead> {
+  const [ready, waiting, parked] = await Promise.all([
+    readReady(store.database, queue, from, limit),
+    queue.waiting === 0 ? NOTHING : readWhole(store.database, queueRange('waiting', queue.partition, queue.host), limit),
+    queue.parked === 0 ? NOTHING : readWhole(store.database, queueRange('parked', queue.partition, queue.host), limit),
+  ]);
+  const entries = await withRecords(store, queue, [...ready.rows, ...waiting.rows, ...parked.rows], notes);
+  return {
+    ready: entries.filter((it) => it.at.queue === 'ready'),
+    readyComplete: ready.complete,
+    waiting: entries.filter((it) => it.at.queue === 'waiting'),
+    waitingComplete: waiting.complete,
+    parked: entries.filter((it) => it.at.queue === 'parked'),
+    parkedComplete: parked.complete,
+    failure: notes.length === 0 ? null : notes.join('; '),
+  };
+}
+
+export function unreadHead(failure: string): QueueHead {
+  return {
+    ready: [],
+    readyComplete: false,
+    waiting: [],
+    waitingComplete: false,
+    parked: [],
+    parkedComplete: false,
+    failure,
+  };
+}
+
+export const EMPTY_HEAD: QueueHead = {
+  ready: [],
+  readyComplete: true,
+  waiting: [],
+  waitingComplete: true,
+  parked: [],
+  parkedComplete: true,
+  failure: null,
+};
+
+/** Whether as many rows follow the heads as are counted, in the classes that are read whole. */
+export function agrees(queue: HostQueue, head: QueueHead): boolean {
+  const seen = new Array<number>(PRIORITY_CLASSES).fill(0);
+  for (const { at } of head.ready) {
+    if (at.queue === 'ready') seen[at.priority] = (seen[at.priority] as number) + 1;
+  }
+  const last = head.ready.at(-1)?.at;
+  const lastClass = head.readyComplete ? PRIORITY_CLASSES : last?.queue === 'ready' ? last.priority : 0;
+  return seen.every((count, i) => i >= lastClass || count === queue.ready[i]);
+}
+
+interface Rows {
+  readonly rows: readonly [Buffer, Buffer][];
+  readonly complete: boolean;
+}
+
+const NOTHING: Rows = { rows: [], complete: true };
+
+async function readWhole(database: Database, range: Range, limit: number): Promise<Rows> {
+  const rows = await readRange(database, range, limit);
+  return { rows, complete: rows.length < limit };
+}
+
+/** Class by class, the best first. */
+async function readReady(database: Database, queue: HostQueue, from: readonly number[], limit: number): Promise<Rows> {
+  const rows: [Buffer, Buffer][] = [];
+  for (let i = 0; i < PRIORITY_CLASSES; i++) {
+    if (queue.ready[i] === 0) continue;
+    const room = limit - rows.length;
+    if (room === 0) return { rows, complete: false };
+    const range = readyRange(queue.partition, queue.host, i, Math.min(from[i] ?? 0, Number.MAX_SAFE_INTEGER));
+    const more = await readRange(database, range, room);
+    rows.push(...more);
+    if (more.length === room) return { rows, complete: false };
+  }
+  return { rows, complete: true };
+}
+
+/** Joins rows with their records. A row without one is set aside. */
+async function withRecords(
+  store: Readable,
+  queue: HostQueue,
+  rows: readonly [Buffer, Buffer][],
+  notes: string[],
+): Promise<QueueEntry[]> {
+  if (rows.length === 0) return [];
+  const keys = rows.map(([, value]) => value.toString('hex'));
+  const valid = keys.map((it) => it.length === 32);
+  const values = await store.database.getMany(
+    keys.filter((_, i) => valid[i]).map((it) => registryKey(queue.partition, it)),
+  );
+  const entries: QueueEntry[] = [];
+  let next = 0;
+  rows.forEach(([rowKey, value], i) => {
+    const at = positionOf(rowKey);
+    const bytes = valid[i] ? values[next++] : undefined;
+    const record = recordOf(bytes, keys[i] as string, queue.host, valid[i] as boolean);
+    if (at !== null && !(record instanceof Poison)) {
+      entries.push({ at, record });
+      return;
+    }
+    const reason = record instanceof Poison ? record.reason : 'not a queue key';
+    notes.push(store.poison.note({ rowKey, value, reason, queued: at === null ? null : { host: queue.host, at } }));
+    if (bytes !== undefined) {
+      store.poison.note({ rowKey: registryKey(queue.partition, keys[i] as string), value: bytes, reason, queued: null });
+    }
+  });
+  return entries;
+}
+
+function recordOf(bytes: Buffer | undefined, key: UrlKey, host: HostName, valid: boolean): UrlRecord | Poison {
+  if (!valid) return new Poison('its value is no URL key');
+  if (bytes === undefined) return new Poison('the registry does not know its URL');
+  return decodeRecord(bytes, key, host);
+}
+
+// -- scans ------------------------------------------------------------------------------------------------------
+
+/** Rows of summaries that are looked at in one go. */
+const LIST_ROWS = 1000;
+
+/** Hosts with rows that are ready, or that have a time to be woken at. `limit` hosts at most. */
+export async function listHosts(
+  store: Readable,
+  after: HostName | null,
+  limit: number,
+  notes: string[],
+): Promise<Omit<HostsListed, 'type'>> {
+  const { gte, lt } = kindRange(KIND.summary);
+  const from = after === null ? { gte } : { gt: summaryKey(emptyQueue(after).partition, after) };
+  const hosts: HostsListed['hosts'][number][] = [];
+  const failure = () => (notes.length === 0 ? null : notes.join('; '));
+  const iterator = store.database.iterator({ ...from, lt });
+  try {
+    for (;;) {
+      const rows = await iterator.nextv(Math.min(LIST_ROWS, limit));
+      if (rows.length === 0) return { hosts, complete: true, failure: failure() };
+      for (const [rowKey, value] of rows) {
+        const host = hostOfKey(rowKey);
+        const queue = await queueOfRow(store, host, rowKey, value, notes);
+        const best = bestClass(queue.ready);
+        const wakes = queue.waiting + queue.parked > 0 && queue.wakeAtMs !== null;
+        if (best !== null || wakes) hosts.push({ host, best, wakeAtMs: queue.wakeAtMs });
+        if (hosts.length >= limit) return { hosts, complete: false, failure: failure() };
+      }
+    }
+  } finally {
+    await iterator.close();
+  }
+}
+
+const KEY_ROWS = 4096;
+
+export async function eachKey(database: Database, visit: (key: UrlKey) => void): Promise<void> {
+  const iterator = database.keys(kindRange(KIND.registry));
+  try {
+    for (;;) {
+      const keys = await iterator.nextv(KEY_ROWS);
+      if (keys.length === 0) return;
+      for (const key of keys) visit(urlKeyOf(key));
+    }
+  } finally {
+    await iterator.close();
+  }
+}

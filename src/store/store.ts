@@ -1,0 +1,306 @@
+/**
+ * The store: StorePort on one LevelDB and a few append-only files.
+ *
+ * A commit is: append to the files, force them to the disk if asked, write one batch, remember what it changed. The
+ * port is called one commit at a time; reads go beside.
+ *
+ * 1. What was acknowledged is in the store and in the files, after a kill at any instruction (D1, D2). With `sync` it
+ *    is on the disk, and no other commit comes between the files and the batch (D7).
+ * 2. After any failed write nothing is written until the database was closed and opened again (D3): LevelDB keeps
+ *    acknowledging after a failed write to its log, and then loses what it acknowledged.
+ */
+import { join } from 'node:path';
+import type { HostName } from '../domain/host.js';
+import { partitionOf } from '../domain/host.js';
+import type { QueueSummary, UrlRecord } from '../domain/record.js';
+import type { UrlKey } from '../domain/url.js';
+import type { CommitReceipt, Part } from '../protocols/commit.js';
+import type { HostLoaded, HostsListed, QueueRead } from '../protocols/effects.js';
+import { StoreError, type StoreOpening, type StorePort } from '../protocols/ports.js';
+import { type FileSystem, realFiles } from '../sinks/files.js';
+import { build, Miscount, type Prepared, prepare } from './batch.js';
+import { type Database, levelDatabase, RowBatch } from './database.js';
+import { storeErrorFrom } from './errors.js';
+import { openSession, type OpeningOptions, type Session } from './opening.js';
+import { recount, summaryOf } from './queues.js';
+import * as reading from './reading.js';
+import { META, unsyncedKey } from './schema.js';
+
+export interface StoreOptions {
+  /** The data directory: `store/` for the database, the archive and pages beside it. */
+  readonly dir: string;
+  /** A database with binary keys and values at a path. LevelDB when not given. */
+  readonly open?: (path: string) => Database;
+  /** The real file system below `dir` when not given. */
+  readonly fileSystem?: FileSystem;
+  /** The warcinfo record, one gzip member, that a new archive file begins with; gets the file's name. */
+  readonly warcinfo: (filename: string) => Uint8Array;
+  /** A new archive file is begun before one grows beyond. 1 GB when not given. */
+  readonly archiveBytesMax?: number;
+  /** Hosts whose queue counts are kept in memory. 50 000 when not given. */
+  readonly cachedHostsMax?: number;
+}
+
+const ARCHIVE_BYTES_MAX = 1_000_000_000;
+const CACHED_HOSTS_MAX = 50_000;
+
+/** Rejects with StoreError: `store_locked`, `store_newer_schema`, `store_corrupt`, `store_full`, `store_read_only`, `store_io`. */
+export async function openStore(options: StoreOptions): Promise<StorePort> {
+  const open = options.open ?? levelDatabase;
+  const opening: OpeningOptions = {
+    directory: options.dir,
+    database: () => open(join(options.dir, 'store')),
+    files: options.fileSystem ?? realFiles(options.dir),
+    warcinfo: options.warcinfo,
+    archiveBytesMax: options.archiveBytesMax ?? ARCHIVE_BYTES_MAX,
+    cachedHostsMax: options.cachedHostsMax ?? CACHED_HOSTS_MAX,
+  };
+  const opened = await openSession(opening, false);
+  return new Store(opening, opened.session, opened.opening);
+}
+
+type Phase =
+  | { readonly is: 'open'; readonly session: Session }
+  | { readonly is: 'committing'; readonly session: Session }
+  /** `session` is what is still to be closed. */
+  | { readonly is: 'failed'; readonly error: StoreError; readonly session: Session | null; readonly distrust: boolean }
+  | { readonly is: 'closed' };
+
+class Store implements StorePort {
+  readonly #options: OpeningOptions;
+  #phase: Phase;
+  #opening: StoreOpening;
+
+  constructor(options: OpeningOptions, session: Session, opening: StoreOpening) {
+    this.#options = options;
+    this.#phase = { is: 'open', session };
+    this.#opening = opening;
+  }
+
+  opened(): StoreOpening {
+    return this.#opening;
+  }
+
+  // -- writing --------------------------------------------------------------------------------------------------
+
+  async commit(batch: number, parts: readonly Part[], sync: boolean): Promise<CommitReceipt> {
+    const session = this.#begin();
+    const progress = { syncFailed: false };
+    try {
+      const receipt = await write(session, { batch, parts, sync }, progress);
+      this.#phase = { is: 'open', session };
+      return receipt;
+    } catch (error) {
+      if (error instanceof Refusal) {
+        this.#phase = { is: 'open', session };
+        throw error.cause;
+      }
+      const failure = storeErrorFrom(error, `batch ${batch} can't be written`);
+      this.#phase = { is: 'failed', error: failure, session, distrust: progress.syncFailed };
+      throw failure;
+    }
+  }
+
+  #begin(): Session {
+    const phase = this.#phase;
+    switch (phase.is) {
+      case 'open':
+        this.#phase = { is: 'committing', session: phase.session };
+        return phase.session;
+      case 'committing':
+        throw new Error('one commit at a time: another is being written');
+      case 'failed':
+        throw new StoreError(phase.error.code, `the store must be opened again first: ${phase.error.message}`);
+      case 'closed':
+        throw closed();
+    }
+  }
+
+  async reopen(): Promise<number> {
+    const phase = this.#phase;
+    if (phase.is === 'closed') throw closed();
+    if (phase.is === 'committing') throw new Error('a commit is being written');
+    const distrust = phase.is === 'failed' && phase.distrust;
+    const waiting = new StoreError('store_io', 'the store is being opened again');
+    const error = phase.is === 'failed' ? phase.error : waiting;
+    this.#phase = { is: 'failed', error, session: null, distrust };
+    if (phase.session !== null) await shut(phase.session);
+    try {
+      const { session, opening } = await openSession(this.#options, distrust);
+      this.#phase = { is: 'open', session };
+      this.#opening = { ...opening, unclean: this.#opening.unclean };
+      return opening.batch;
+    } catch (failed) {
+      const failure = storeErrorFrom(failed, "the store can't be opened again");
+      this.#phase = { is: 'failed', error: failure, session: null, distrust };
+      throw failure;
+    }
+  }
+
+  async close(): Promise<void> {
+    const phase = this.#phase;
+    if (phase.is === 'closed') return;
+    if (phase.is === 'committing') throw new Error('a commit is being written');
+    this.#phase = { is: 'closed' };
+    if (phase.session === null) return;
+    try {
+      if (phase.is === 'open') await markStopped(phase.session);
+    } catch (error) {
+      throw storeErrorFrom(error, "the store can't be closed in order");
+    } finally {
+      await shut(phase.session);
+    }
+  }
+
+  // -- reading --------------------------------------------------------------------------------------------------
+
+  async loadHost(host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>> {
+    const nothing = { host, snapshot: null, summary: null };
+    return this.#read(
+      async (session) => {
+        const notes: string[] = [];
+        const counted = await reading.readQueueCounts(session, host, notes);
+        if (counted === null) return { ...nothing, head: reading.EMPTY_HEAD };
+        const snapshot = await reading.readSnapshot(session, counted, notes);
+        const head = await reading.readHead(session, counted, counted.heads, limit, notes);
+        if (reading.agrees(counted, head)) return { host, snapshot, summary: summaryOf(counted), head };
+        const { queue } = await recount(session.database, host, counted);
+        session.suspects.add(host);
+        notes.push(`counts of ${host} don't fit its rows: counted anew`);
+        const anew = await reading.readHead(session, queue, queue.heads, limit, notes);
+        return { host, snapshot, summary: summaryOf(queue), head: anew };
+      },
+      (failure) => ({ ...nothing, head: reading.unreadHead(failure) }),
+    );
+  }
+
+  async readQueue(host: HostName, from: readonly number[], limit: number): Promise<Omit<QueueRead, 'type'>> {
+    return this.#read(
+      async (session) => {
+        const notes: string[] = [];
+        const queue = await reading.readQueueCounts(session, host, notes);
+        if (queue === null) return { host, head: reading.EMPTY_HEAD };
+        return { host, head: await reading.readHead(session, queue, from, limit, notes) };
+      },
+      (failure) => ({ host, head: reading.unreadHead(failure) }),
+    );
+  }
+
+  async listHosts(after: HostName | null, limit: number): Promise<Omit<HostsListed, 'type'>> {
+    return this.#read(
+      (session) => reading.listHosts(session, after, limit, []),
+      (failure) => ({ hosts: [], complete: false, failure }),
+    );
+  }
+
+  async eachKey(visit: (key: UrlKey) => void): Promise<void> {
+    await this.#readOrThrow((session) => reading.eachKey(session.database, visit));
+  }
+
+  async readRecord(key: UrlKey, host: HostName): Promise<UrlRecord | null> {
+    return this.#readOrThrow((session) => reading.readRecord(session, partitionOf(host), key, host));
+  }
+
+  async readSummary(host: HostName): Promise<QueueSummary | null> {
+    return this.#readOrThrow(async (session) => {
+      const queue = await reading.readQueueCounts(session, host, []);
+      return queue === null ? null : summaryOf(queue);
+    });
+  }
+
+  /** A failed read is an answer like any other: it says why. */
+  async #read<T>(read: (session: Session) => Promise<T>, failed: (failure: string) => T): Promise<T> {
+    try {
+      return await this.#readOrThrow(read);
+    } catch (error) {
+      return failed(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  async #readOrThrow<T>(read: (session: Session) => Promise<T>): Promise<T> {
+    const phase = this.#phase;
+    if (phase.is === 'closed') throw closed();
+    if (phase.is === 'failed') throw new StoreError(phase.error.code, `the store has failed: ${phase.error.message}`);
+    try {
+      return await read(phase.session);
+    } catch (error) {
+      throw storeErrorFrom(error, "the store can't be read");
+    }
+  }
+}
+
+function closed(): StoreError {
+  return new StoreError('store_io', 'the store is closed');
+}
+
+// -- one commit -------------------------------------------------------------------------------------------------
+
+interface Commit {
+  readonly batch: number;
+  readonly parts: readonly Part[];
+  readonly sync: boolean;
+}
+
+async function write(session: Session, commit: Commit, progress: { syncFailed: boolean }): Promise<CommitReceipt> {
+  const { built, prepared } = await buildCounted(session, commit);
+  const { appending } = session;
+  // 1. Bytes before the rows that speak of them.
+  if (built.plan.appends.size > 0) await appending.write(built.plan);
+  // 2. Files on the disk before the batch that vouches for them.
+  if (commit.sync) {
+    progress.syncFailed = true;
+    await appending.sync();
+    progress.syncFailed = false;
+  }
+  // 3. All rows, or none.
+  await built.rows.write(commit.sync);
+  // 4. Only now does anything count.
+  session.state = built.state;
+  for (const queue of built.queues) session.queues.set(queue.host, queue);
+  session.poison.settle(prepared.poison);
+  for (const host of prepared.recounted.keys()) session.suspects.delete(host);
+  if (commit.sync) session.unsynced = [];
+  else if (built.unsynced) session.unsynced.push(commit.batch);
+  if (built.plan.appends.size > 0 || commit.sync) await appending.accept(built.plan);
+  return built.receipt;
+}
+
+/** Counts that turn out to be wrong are counted anew, once: then they are right. */
+async function buildCounted(session: Session, commit: Commit) {
+  let miscounted: readonly HostName[] = [];
+  for (;;) {
+    const prepared = await prepare(session, commit.parts, miscounted);
+    const built = tryBuild(session, prepared, commit);
+    if (!(built instanceof Miscount)) return { built, prepared };
+    if (miscounted.length > 0) throw new StoreError('store_corrupt', `rows of ${built.hosts.join(', ')} can't be counted`);
+    miscounted = built.hosts;
+  }
+}
+
+/** A part that can't be made into rows is a mistake in the program: nothing was written, the store is as it was. */
+class Refusal extends Error {}
+
+function tryBuild(session: Session, prepared: Prepared, commit: Commit) {
+  try {
+    return build(session, prepared, session.state, commit, session.unsynced);
+  } catch (error) {
+    throw new Refusal('a part can not be written', { cause: error });
+  }
+}
+
+// -- the end ----------------------------------------------------------------------------------------------------
+
+/** Everything on the disk, and the mark of a running process gone. */
+async function markStopped(session: Session): Promise<void> {
+  await session.appending.sync();
+  const rows = new RowBatch(session.database);
+  for (const batch of session.unsynced) rows.delete(unsyncedKey(batch));
+  rows.delete(META.running);
+  await rows.write(true);
+}
+
+/** Lets go of files and database, whatever state they are in. */
+async function shut(session: Session): Promise<void> {
+  await session.appending.close().catch(() => {});
+  await session.database.close().catch(() => {});
+}

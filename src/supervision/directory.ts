@@ -1,0 +1,142 @@
+/**
+ * Actors on demand: born of the first message to them, spread over shards, gone when they passivate.
+ *
+ * The table of cells is the directory: who is in it is alive or will be again, who is not is made anew by the next
+ * message. A shard is only a place in nact's tree, made when its first child comes. Each child crashes for itself,
+ * within a budget of its own; one that is over it is set aside, its address cools down and then starts afresh, so that
+ * one poisonous child never takes the others with it.
+ *
+ * Invariants: 1. a name has one shard, and a path that names another is refused; 2. a cell leaves the directory in the
+ * turn in which it ends, so that a message sent next finds its successor; 3. while the group stops, nobody new is born.
+ */
+import { Budget, backOffMs } from './budget.js';
+import { Cell, type Tally } from './cell.js';
+import type { DeathOfLetter } from './dead-letters.js';
+import { endPlace, spawnPlace, type Place } from './nact.js';
+import type { Fate, Node, Runtime, Supervisor } from './runtime.js';
+import { shardName, type OnDemandSpec } from './specification.js';
+
+export class OnDemand implements Node, Supervisor<Cell> {
+  readonly tally: Tally = { turns: 0, messages: 0, restarts: 0 };
+  private readonly cells = new Set<Cell>();
+  private readonly shards: (Place | undefined)[];
+  /** Of those that have crashed. */
+  private readonly budgets = new Map<Cell, Budget>();
+  /** Paths that are cooling down. */
+  private readonly cooling = new Set<string>();
+  private phase: 'down' | 'running' | 'stopping' | 'ended' = 'down';
+
+  constructor(
+    readonly path: string,
+    readonly spec: OnDemandSpec,
+    private readonly place: Place,
+    /** The kernel's table of cells by path. */
+    private readonly table: Map<string, Cell>,
+    private readonly runtime: Runtime,
+  ) {
+    this.shards = new Array<Place | undefined>(spec.shards).fill(undefined);
+  }
+
+  get live(): number {
+    return this.cells.size;
+  }
+
+  get waiting(): number {
+    let sum = 0;
+    for (const cell of this.cells) sum += cell.inbox.length;
+    return sum;
+  }
+
+  /** The cell that a message to an unknown path makes, or why none is made. `below` is the path without the group's. */
+  activate(path: string, below: string): Cell | DeathOfLetter {
+    if (this.phase === 'stopping' || this.phase === 'ended') return 'stopping';
+    if (this.cooling.has(path)) return 'cooling';
+    const slash = below.indexOf('/');
+    const name = below.slice(slash + 1);
+    if (slash < 0 || name === '' || name.includes('/')) return 'no_such_actor';
+    if (below.slice(0, slash) !== shardName(this.spec.shardOf(name))) return 'wrong_shard';
+    const cell = new Cell(path, name, this.spec, this.spec.props(name), this, this.tally, this.runtime);
+    this.cells.add(cell);
+    this.table.set(path, cell);
+    if (this.phase === 'running') cell.begin();
+    return cell;
+  }
+
+  placeFor(child: Cell): Place {
+    const shard = this.spec.shardOf(child.name);
+    const place = this.shards[shard] ?? spawnPlace(this.place, shardName(shard));
+    this.shards[shard] = place;
+    return place;
+  }
+
+  childEnded(child: Cell): void {
+    this.cells.delete(child);
+    this.budgets.delete(child);
+    if (this.table.get(child.path) === child) this.table.delete(child.path);
+  }
+
+  childCrashed(child: Cell, reason: string): void {
+    let budget = this.budgets.get(child);
+    if (budget === undefined) this.budgets.set(child, (budget = new Budget(this.spec.budget)));
+    const nth = budget.spend(this.runtime.ports.clock.monotonicMs());
+    if (nth === null) return this.setAside(child, reason);
+    child.expect();
+    this.runtime.timers.after(backOffMs(this.spec.backoff, nth), () => {
+      if (this.phase === 'running' || this.phase === 'stopping') child.begin();
+    });
+  }
+
+  private setAside(child: Cell, reason: string): void {
+    const { coolingMs, budget } = this.spec;
+    const { path: actor } = child;
+    this.runtime.note('error', 'actor_set_aside', { actor, reason, coolingMs, ...budget });
+    this.cooling.add(actor);
+    this.runtime.timers.after(coolingMs, () => this.cooling.delete(actor));
+    child.end('set_aside');
+  }
+
+  // -- as a child of its group ------------------------------------------------------------------------------------
+
+  expect(): void {
+    // Its children wait for `begin`.
+  }
+
+  begin(): void {
+    if (this.phase !== 'down') return;
+    this.phase = 'running';
+    for (const cell of this.cells) cell.begin();
+  }
+
+  halt(): void {
+    if (this.phase !== 'running' && this.phase !== 'stopping') return;
+    this.phase = 'down';
+    for (const cell of this.cells) cell.halt();
+  }
+
+  /** All at once: they are equals, and one deadline is for all. */
+  async stop(fate: Fate): Promise<void> {
+    if (this.phase === 'ended') return;
+    this.phase = 'stopping';
+    await Promise.all([...this.cells].map((cell) => cell.stop(fate)));
+    if (this.phase === 'stopping') this.become(fate);
+  }
+
+  cut(fate: Fate): void {
+    if (this.phase === 'ended') return;
+    for (const cell of [...this.cells]) cell.cut(fate);
+    this.become(fate);
+  }
+
+  /** As if the process had died. */
+  vanish(): void {
+    this.phase = 'ended';
+  }
+
+  private become(fate: Fate): void {
+    this.phase = fate === 'end' ? 'ended' : 'down';
+    if (fate === 'sleep') return;
+    for (const shard of this.shards) if (shard !== undefined) endPlace(shard);
+    this.shards.fill(undefined);
+    endPlace(this.place);
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The one file that touches the world: what each effect means.
+ *
+ * Everything before it is data. An effect on actors is done at once; an effect of I/O is begun, and its answer comes
+ * as a message to whoever asked, if the asking incarnation is still there (or, where the effect `outlives`, to
+ * whatever incarnation is there or comes). An effect that is done leaves no promise that nobody waits for: a port
+ * that rejects although it must not is logged and counted, and answered with a failure of the right shape.
+ */
+import type { Instant, Tagged } from '../protocols/actor.js';
+import type {
+  CommitFailed,
+  Committed,
+  Effect,
+  FetchEnded,
+  HostLoaded,
+  HostsListed,
+  ParseEnded,
+  QueueHead,
+  QueueRead,
+  Reopened,
+  ReopenFailed,
+  Resolved,
+} from '../protocols/effects.js';
+import { StoreError } from '../protocols/ports.js';
+import { Sealed } from './inbox.js';
+import { reasonOf, type Runtime } from './runtime.js';
+
+/** The actor whose effect is performed. */
+export interface Asker {
+  readonly path: string;
+  readonly incarnation: number;
+  /** Aborted when the incarnation ends. */
+  signal(): AbortSignal;
+  answer(incarnation: number, message: Tagged): void;
+  schedule(key: string, atMs: number, message: Tagged, nowMs: number): void;
+  cancel(key: string): void;
+  watch(path: string): void;
+  leave(how: 'passivate' | 'finish'): void;
+}
+
+export function perform(effect: Effect, asker: Asker, runtime: Runtime, now: Instant): void {
+  switch (effect.do) {
+    case 'send':
+      return runtime.post(effect.to.path, effect.message);
+    case 'schedule':
+      return asker.schedule(effect.key, effect.atMonotonicMs, effect.message, now.monotonicMs);
+    case 'cancel':
+      return asker.cancel(effect.key);
+    case 'watch':
+      return asker.watch(effect.whom.path);
+    case 'passivate':
+      return asker.leave('passivate');
+    case 'finish':
+      return asker.leave('finish');
+    case 'log':
+      return runtime.ports.logs.log(effect.level, effect.event, effect.fields);
+    case 'announce':
+      return runtime.ports.announce(effect.event);
+    case 'release':
+      return runtime.ports.net.release(effect.bytes);
+    case 'resolve':
+    case 'fetch':
+    case 'parse':
+    case 'loadHost':
+    case 'readQueue':
+    case 'listHosts':
+      return ask(effect, asker, runtime);
+    case 'commit':
+    case 'reopen':
+      return write(effect, asker, runtime);
+    default:
+      return effect satisfies never;
+  }
+}
+
+type Question = Extract<Effect, { readonly do: 'resolve' | 'fetch' | 'parse' | 'loadHost' | 'readQueue' | 'listHosts' }>;
+type Write = Extract<Effect, { readonly do: 'commit' | 'reopen' }>;
+type Answer = Resolved | FetchEnded | ParseEnded | HostLoaded | QueueRead | HostsListed;
+type Written = Committed | CommitFailed | Reopened | ReopenFailed;
+
+/** Answered to the incarnation that asks. */
+function ask(question: Question, asker: Asker, runtime: Runtime): void {
+  const { incarnation } = asker;
+  const askedAtMs = runtime.ports.clock.monotonicMs();
+  const reply = (answer: Answer): void => asker.answer(incarnation, answer);
+  const refuse = (error: unknown): void => {
+    runtime.stray(`port:${question.do}`, error);
+    reply(failureOf(question, reasonOf(error), runtime.ports.clock.monotonicMs() - askedAtMs));
+  };
+  settle(() => answerOf(question, asker, runtime), reply, refuse, runtime);
+}
+
+/** Answered to the address, whichever incarnation is there by then: what was written stays written. */
+function write(effect: Write, asker: Asker, runtime: Runtime): void {
+  const { path } = asker;
+  const reply = (answer: Written): void => runtime.postSealed(path, new Sealed(answer, null));
+  const refuse = (error: unknown): void => {
+    if (!(error instanceof StoreError)) runtime.stray(`port:${effect.do}`, error);
+    reply(writeFailureOf(effect, error instanceof StoreError ? error.code : 'store_io', reasonOf(error)));
+  };
+  settle(() => writtenOf(effect, runtime), reply, refuse, runtime);
+}
+
+function settle<T>(
+  begin: () => Promise<T>,
+  reply: (answer: T) => void,
+  refuse: (error: unknown) => void,
+  runtime: Runtime,
+): void {
+  let answer: Promise<T>;
+  try {
+    answer = begin();
+  } catch (error) {
+    return refuse(error);
+  }
+  answer.then(reply, refuse).catch((error: unknown) => runtime.stray('answer', error));
+}
+
+// -- what each question asks, and what its answer is --------------------------------------------------------------
+
+async function answerOf(question: Question, asker: Asker, { ports }: Runtime): Promise<Answer> {
+  switch (question.do) {
+    case 'resolve': {
+      const { host } = question;
+      return { type: 'resolved', host, resolution: await ports.names.resolve(host, asker.signal()) };
+    }
+    case 'fetch': {
+      const { ticket, request } = question;
+      return { type: 'fetchEnded', ticket, result: await ports.net.fetch(request, asker.signal()) };
+    }
+    case 'parse': {
+      const { ticket, thread, task } = question;
+      return { type: 'parseEnded', ticket, result: await ports.parsers.parse(thread, task) };
+    }
+    case 'loadHost':
+      return { type: 'hostLoaded', ...(await ports.store.loadHost(question.host, question.limit)) };
+    case 'readQueue':
+      return { type: 'queueRead', ...(await ports.store.readQueue(question.host, question.from, question.limit)) };
+    case 'listHosts':
+      return { type: 'hostsListed', ...(await ports.store.listHosts(question.after, question.limit)) };
+  }
+}
+
+async function writtenOf(effect: Write, { ports }: Runtime): Promise<Written> {
+  switch (effect.do) {
+    case 'commit': {
+      const { batch, parts, sync } = effect;
+      return { type: 'committed', batch, receipt: await ports.store.commit(batch, parts, sync) };
+    }
+    case 'reopen':
+      return { type: 'reopened', batch: await ports.store.reopen() };
+  }
+}
+
+// -- what is answered for a port that broke its promise ------------------------------------------------------------
+
+/** A name that could not be asked for is asked again after this. */
+const RESOLUTION_FAILED_MS = 5_000;
+
+function failureOf(question: Question, detail: string, durationMs: number): Answer {
+  switch (question.do) {
+    case 'resolve': {
+      const resolution = { kind: 'failed', code: 'dns_failed', detail, expiresInMs: RESOLUTION_FAILED_MS } as const;
+      return { type: 'resolved', host: question.host, resolution };
+    }
+    case 'fetch': {
+      const { ticket } = question;
+      const fate = { kind: 'failure', code: 'worker_crashed', status: null, reusedConnection: false } as const;
+      return { type: 'fetchEnded', ticket, result: { ...fate, detail, durationMs } };
+    }
+    case 'parse': {
+      const result = { kind: 'unparsed', code: 'worker_crashed', detail, archive: null } as const;
+      return { type: 'parseEnded', ticket: question.ticket, result };
+    }
+    case 'loadHost':
+      return { type: 'hostLoaded', host: question.host, snapshot: null, robots: [], summary: null, head: unread(detail) };
+    case 'readQueue':
+      return { type: 'queueRead', host: question.host, head: unread(detail) };
+    case 'listHosts':
+      return { type: 'hostsListed', hosts: [], complete: false, failure: detail };
+  }
+}
+
+function writeFailureOf(effect: Write, code: string, detail: string): Written {
+  if (effect.do === 'commit') return { type: 'commitFailed', batch: effect.batch, code, detail };
+  return { type: 'reopenFailed', code, detail };
+}
+
+function unread(failure: string): QueueHead {
+  const none = { ready: [], waiting: [], parked: [] };
+  return { ...none, readyComplete: false, waitingComplete: false, parkedComplete: false, failure };
+}

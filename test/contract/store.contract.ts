@@ -1,0 +1,410 @@
+/**
+ * What every store must do, whatever it stands on: run on LevelDB with real files and on memory with memory files.
+ */
+import { gunzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { HostPart } from '../../src/protocols/commit.js';
+import type { StorePort } from '../../src/protocols/ports.js';
+import type { Database } from '../../src/store/database.js';
+import { encodeRecord } from '../../src/store/codec.js';
+import * as schema from '../../src/store/schema.js';
+import { partitionOf } from '../../src/domain/host.js';
+import {
+  admission,
+  hostPart,
+  keyOf,
+  NO_HEADS,
+  pageOf,
+  ready,
+  recordOf,
+  SNAPSHOT,
+  seedPart,
+  visitPart,
+} from '../store/parts.js';
+
+/** One place on a disk, real or not, that outlives the stores opened on it. */
+export interface StoreGround {
+  open(options?: { archiveBytesMax?: number }): Promise<StorePort>;
+  /** The raw database while no store has it open. */
+  raw(work: (database: Database) => Promise<void>): Promise<void>;
+  /** Ends as kill -9 does, so far as one process can: the store is let go without a word. */
+  kill(store: StorePort): Promise<void>;
+  size(name: string): Promise<number | null>;
+  bytes(name: string): Promise<Buffer>;
+  replace(name: string, bytes: Buffer | null): Promise<void>;
+  clean(): Promise<void>;
+}
+
+const WARC = 'archive/orbweaver-00001.warc.gz';
+const CDXJ = 'archive/orbweaver-00001.cdxj';
+const PAGES = 'pages.jsonl';
+
+export function storeContract(name: string, makeGround: () => Promise<StoreGround>): void {
+  describe(`store on ${name}`, () => {
+    let ground: StoreGround;
+    let store: StorePort;
+
+    beforeEach(async () => {
+      ground = await makeGround();
+      store = await ground.open();
+    });
+
+    afterEach(async () => {
+      await store.close().catch(() => {});
+      await ground.clean();
+    });
+
+    const again = async (options?: { archiveBytesMax?: number }) => {
+      await store.close();
+      store = await ground.open(options);
+    };
+    const lines = async (file: string) => (await ground.bytes(file)).toString().split('\n').slice(0, -1);
+
+    it('begins empty, and says so', () => {
+      expect(store.opened()).toEqual({
+        totals: { urls: 0, ready: 0, waiting: 0, parked: 0, dead: 0, pages: 0 },
+        batch: 0,
+        nextSequence: 0,
+        unclean: false,
+        notes: [],
+      });
+    });
+
+    it('admits into registry and ready queue in one commit, and tells counts, heads and news (D1)', async () => {
+      const receipt = await store.commit(1, [seedPart([admission('http://a.test/1', 10), admission('http://a.test/2', 11)])], false);
+      expect(receipt.known).toEqual([]);
+      expect(receipt.totals).toMatchObject({ urls: 2, ready: 2 });
+      expect(receipt.queues).toMatchObject([{ host: 'a.test', ready: [0, 0, 0, 2, 0, 0, 0, 0], news: 3 }]);
+      expect(receipt.queues[0]?.heads[3]).toBe(10);
+      const { head } = await store.loadHost('a.test', 10);
+      expect(head.ready.map((it) => it.record.url)).toEqual(['http://a.test/1', 'http://a.test/2']);
+      expect(head).toMatchObject({ readyComplete: true, waitingComplete: true, parkedComplete: true, failure: null });
+      expect(await store.readRecord(keyOf('http://a.test/2'), 'a.test')).toEqual(recordOf('http://a.test/2'));
+      expect(await store.readRecord(keyOf('http://a.test/3'), 'a.test')).toBeNull();
+    });
+
+    it('tells news only of a class better than any that had rows', async () => {
+      const commit = async (batch: number, priority: 1 | 3 | 5) => {
+        const receipt = await store.commit(batch, [seedPart([admission(`http://a.test/${batch}`, batch, { priority })])], false);
+        return receipt.queues[0]?.news;
+      };
+      expect(await commit(1, 3)).toBe(3);
+      expect(await commit(2, 3)).toBeNull();
+      expect(await commit(3, 5)).toBeNull();
+      expect(await commit(4, 1)).toBe(1);
+    });
+
+    it('asks the registry for ifAbsent admissions, also within one batch', async () => {
+      const asks = { ifAbsent: true };
+      await store.commit(1, [seedPart([admission('http://a.test/1', 1)])], false);
+      const parts = [
+        seedPart([admission('http://a.test/1', 2, asks), admission('http://a.test/2', 3, asks)]),
+        seedPart([admission('http://a.test/2', 4, asks)]),
+      ];
+      const receipt = await store.commit(2, parts, false);
+      expect(receipt.known).toEqual([keyOf('http://a.test/1'), keyOf('http://a.test/2')]);
+      expect(receipt.totals).toMatchObject({ urls: 2, ready: 2 });
+      expect((await store.readSummary('a.test'))?.ready[3]).toBe(2);
+    });
+
+    it('moves rows between ready, waiting and parked, and out', async () => {
+      const url = 'http://a.test/1';
+      await store.commit(1, [seedPart([admission(url, 1)])], false);
+      const move = (batch: number, from: HostPart['moves'][0]['from'], to: HostPart['moves'][0]['to']) =>
+        store.commit(batch, [hostPart('a.test', { moves: [{ from, to, record: recordOf(url) }], wakeAtMs: 99 })], false);
+      const waiting = { queue: 'waiting', dueAtMs: 1_700_000_000_123, sequence: 1 } as const;
+      const parked = { queue: 'parked', sequence: 1 } as const;
+      expect((await move(2, ready(1), waiting)).totals).toMatchObject({ ready: 0, waiting: 1, parked: 0 });
+      expect((await store.loadHost('a.test', 5)).head.waiting).toEqual([{ at: waiting, record: recordOf(url) }]);
+      expect((await move(3, waiting, parked)).totals).toMatchObject({ ready: 0, waiting: 0, parked: 1 });
+      expect((await store.loadHost('a.test', 5)).head.parked).toEqual([{ at: parked, record: recordOf(url) }]);
+      expect((await move(4, parked, ready(1))).queues[0]).toMatchObject({ news: 3, wakeAtMs: 99 });
+      expect((await move(5, ready(1), ready(1))).totals).toMatchObject({ ready: 1, waiting: 0, parked: 0 });
+      expect((await move(6, ready(1), null)).totals).toMatchObject({ urls: 1, ready: 0, waiting: 0, parked: 0 });
+      expect((await store.loadHost('a.test', 5)).head.ready).toEqual([]);
+    });
+
+    it('reads heads with a limit, the best class first, from cursors', async () => {
+      const urls = [1, 2, 3, 4, 5].map((i) => admission(`http://a.test/${i}`, i, { priority: i % 2 === 0 ? 2 : 4 }));
+      await store.commit(1, [seedPart(urls)], false);
+      const sequences = async (from: readonly number[], limit: number) => {
+        const { head } = await store.readQueue('a.test', from, limit);
+        return [head.ready.map((it) => it.at.sequence), head.readyComplete];
+      };
+      expect(await sequences(NO_HEADS, 10)).toEqual([[2, 4, 1, 3, 5], true]);
+      expect(await sequences(NO_HEADS, 3)).toEqual([[2, 4, 1], false]);
+      expect(await sequences([0, 0, 3, 0, 2, 0, 0, 0], 10)).toEqual([[4, 3, 5], true]);
+    });
+
+    it('lists hosts that have work, in pages', async () => {
+      const hosts = Array.from({ length: 7 }, (_, i) => `h${i}.test`);
+      await store.commit(1, [seedPart(hosts.map((it, i) => admission(`http://${it}/`, i)))], false);
+      const to = { queue: 'waiting', dueAtMs: 50, sequence: 0 } as const;
+      const record = recordOf('http://h0.test/');
+      await store.commit(2, [hostPart('h0.test', { moves: [{ from: ready(0), to, record }], wakeAtMs: 50 })], false);
+      await store.commit(3, [visitPart('http://h1.test/', 1)], false);
+      await again();
+      const listed: string[] = [];
+      let after: string | null = null;
+      for (let complete = false; !complete; ) {
+        const page = await store.listHosts(after, 2);
+        expect(page.failure).toBeNull();
+        listed.push(...page.hosts.map((it) => it.host));
+        after = page.hosts.at(-1)?.host ?? after;
+        complete = page.complete;
+        for (const it of page.hosts) expect([it.best, it.wakeAtMs]).toEqual(it.host === 'h0.test' ? [null, 50] : [3, null]);
+      }
+      expect(listed.sort()).toEqual(hosts.filter((it) => it !== 'h1.test'));
+    });
+
+    it('gives every key of the registry', async () => {
+      const urls = ['http://a.test/', 'http://b.test/', 'http://c.test/x'];
+      await store.commit(1, [seedPart(urls.map((it, i) => admission(it, i)))], false);
+      const keys: string[] = [];
+      await store.eachKey((key) => keys.push(key));
+      expect(keys.sort()).toEqual(urls.map(keyOf).sort());
+    });
+
+    it('keeps snapshots, sequences, totals and counts over a stop', async () => {
+      await store.commit(1, [seedPart([admission('http://a.test/1', 41), admission('http://a.test/2', 42)])], false);
+      await store.commit(2, [visitPart('http://a.test/1', 41)], true);
+      const totals = { urls: 2, ready: 1, waiting: 0, parked: 0, dead: 0, pages: 1 };
+      await again();
+      expect(store.opened()).toEqual({ totals, batch: 2, nextSequence: 43, unclean: false, notes: [] });
+      const loaded = await store.loadHost('a.test', 5);
+      expect(loaded.snapshot).toEqual(SNAPSHOT);
+      expect(loaded.summary?.ready[3]).toBe(1);
+      expect(loaded.head.ready.map((it) => it.at.sequence)).toEqual([42]);
+    });
+
+    it('appends archive, index and page line at the offsets it says', async () => {
+      await store.commit(1, [seedPart([admission('http://a.test/1', 1), admission('http://a.test/2', 2)])], false);
+      await store.commit(2, [visitPart('http://a.test/1', 1), visitPart('http://a.test/2', 2)], false);
+      const warc = await ground.bytes(WARC);
+      expect(gunzipSync(warc).toString()).toMatch(/^WARC\/1\.1\r\nwarcinfo orbweaver-00001\.warc\.gz/);
+      const pages = (await lines(PAGES)).map((it) => JSON.parse(it));
+      const index = (await lines(CDXJ)).map((it) => JSON.parse(it.slice(it.indexOf('{'))));
+      expect(pages).toHaveLength(2);
+      pages.forEach((page, i) => {
+        const { file, offset, length } = page.warc;
+        expect(file).toBe(WARC);
+        expect(gunzipSync(warc.subarray(offset, offset + length)).toString()).toContain(`response http://a.test/${i + 1}`);
+        expect(index[i]).toMatchObject({ offset: String(offset), length: String(length), filename: 'orbweaver-00001.warc.gz' });
+      });
+      expect((await lines(CDXJ))[0]).toMatch(/^test,a\)\/1 20240102030405 \{/);
+    });
+
+    it('begins a new archive file before one grows beyond its bound (n and n+1)', async () => {
+      const part = visitPart('http://a.test/1', 1);
+      await store.commit(1, [seedPart([admission('http://a.test/1', 1)]), part], false);
+      const size = (await ground.size(WARC)) as number;
+      const next = visitPart('http://a.test/2', 2);
+      const room = next.archive?.records.bytes.length as number;
+      await again({ archiveBytesMax: size + room });
+      await store.commit(2, [seedPart([admission('http://a.test/2', 2)]), next], false);
+      expect(await ground.size(WARC)).toBe(size + room);
+      expect(await ground.size('archive/orbweaver-00002.warc.gz')).toBeNull();
+      const third = visitPart('http://a.test/3', 3);
+      await again({ archiveBytesMax: size + room + (third.archive?.records.bytes.length as number) - 1 });
+      await store.commit(3, [seedPart([admission('http://a.test/3', 3)]), third], false);
+      expect(await ground.size(WARC)).toBe(size + room);
+      expect(gunzipSync(await ground.bytes('archive/orbweaver-00002.warc.gz')).toString()).toContain('warcinfo orbweaver-00002');
+      await again({ archiveBytesMax: 1 });
+      expect(store.opened().notes).toEqual([]);
+    });
+
+    it('counts dead letters once a key, and pages by lines', async () => {
+      const url = 'http://a.test/1';
+      const letter = { url, key: keyOf(url), host: 'a.test', cause: 'gave up', code: 'timeout', deliveries: 8, firstAtMs: 1, lastAtMs: 2, attempts: [] } as const;
+      await store.commit(1, [seedPart([admission(url, 1)])], false);
+      const buried = await store.commit(2, [hostPart('a.test', { moves: [{ from: ready(1), to: null, record: recordOf(url, { state: 'dead' }) }], dead: [letter] })], false);
+      expect(buried.totals.dead).toBe(1);
+      expect((await store.commit(3, [hostPart('a.test', { dead: [letter], page: pageOf(url) })], false)).totals).toMatchObject({ dead: 1, pages: 1 });
+    });
+
+    it('says that the last process did not stop (D2), and loses nothing that was acknowledged (D1)', async () => {
+      await store.commit(1, [seedPart([admission('http://a.test/1', 1)])], false);
+      await ground.kill(store);
+      store = await ground.open();
+      expect(store.opened()).toMatchObject({ unclean: true, batch: 1, nextSequence: 2 });
+      expect((await store.loadHost('a.test', 5)).head.ready).toHaveLength(1);
+      await again();
+      expect(store.opened().unclean).toBe(false);
+    });
+
+    it('cuts what no commit vouches for off the files (D4)', async () => {
+      await store.commit(1, [seedPart([admission('http://a.test/1', 1)]), visitPart('http://a.test/1', 1)], false);
+      await ground.kill(store);
+      const whole = new Map<string, Buffer>();
+      for (const file of [WARC, CDXJ, PAGES]) {
+        whole.set(file, await ground.bytes(file));
+        await ground.replace(file, Buffer.concat([whole.get(file) as Buffer, Buffer.from('half a rec')]));
+      }
+      store = await ground.open();
+      expect(store.opened().notes).toHaveLength(3);
+      for (const [file, bytes] of whole) expect((await ground.bytes(file)).equals(bytes)).toBe(true);
+    });
+
+    it('queues again the visits whose unsynced bytes are lost, files whole to one batch (D7)', async () => {
+      await store.commit(1, [seedPart([1, 2, 3].map((i) => admission(`http://a.test/${i}`, i)))], true);
+      await store.commit(2, [visitPart('http://a.test/1', 1)], true);
+      const good = await Promise.all([WARC, CDXJ, PAGES].map((it) => ground.bytes(it)));
+      await store.commit(3, [visitPart('http://a.test/2', 2)], false);
+      await store.commit(4, [visitPart('http://a.test/3', 3)], false);
+      await ground.kill(store);
+      // The archive lost a byte of batch 3, the other files nothing: all go back to batch 2.
+      const cut = (await ground.bytes(WARC)).subarray(0, (good[0] as Buffer).length + 10);
+      await ground.replace(WARC, cut);
+      store = await ground.open();
+      expect(store.opened().notes.join()).toContain('2 visits are queued again');
+      expect(store.opened()).toMatchObject({ batch: 4, nextSequence: 6, totals: { ready: 2, pages: 1 } });
+      const { head } = await store.loadHost('a.test', 9);
+      expect(head.ready.map((it) => it.record.url).sort()).toEqual(['http://a.test/2', 'http://a.test/3']);
+      // No validators: a 304 would leave the body lost.
+      expect(head.ready.every((it) => it.record.etag === null && it.record.state === 'queued')).toBe(true);
+      const now = await Promise.all([WARC, CDXJ, PAGES].map((it) => ground.bytes(it)));
+      now.forEach((bytes, i) => expect(bytes.equals(good[i] as Buffer)).toBe(true));
+      await again();
+      expect(store.opened().notes).toEqual([]);
+    });
+
+    it('takes zeros in the tail for what they are (D7)', async () => {
+      await store.commit(1, [seedPart([admission('http://a.test/1', 1)]), visitPart('http://a.test/1', 1)], false);
+      await ground.kill(store);
+      const bytes = await ground.bytes(PAGES);
+      await ground.replace(PAGES, Buffer.alloc(bytes.length));
+      store = await ground.open();
+      expect((await store.loadHost('a.test', 9)).head.ready).toHaveLength(1);
+      expect(await ground.size(PAGES)).toBe(0);
+      expect(await ground.size(WARC)).toBe(0);
+      await store.commit(2, [visitPart('http://a.test/1', 2)], false);
+      expect(gunzipSync(await ground.bytes(WARC)).toString()).toContain('warcinfo');
+    });
+
+    it.each([WARC, PAGES])('queues again what a damaged %s lost beyond the last sync', async (file) => {
+      await store.commit(1, [seedPart([1, 2, 3].map((i) => admission(`http://a.test/${i}`, i)))], true);
+      for (const i of [1, 2, 3]) await store.commit(i + 1, [visitPart(`http://a.test/${i}`, i)], true);
+      await store.close();
+      const bytes = await ground.bytes(file);
+      await ground.replace(file, bytes.subarray(0, bytes.length - 5));
+      store = await ground.open();
+      expect(store.opened().notes.join()).toContain('1 visits are queued again');
+      const { head } = await store.loadHost('a.test', 9);
+      expect(head.ready.map((it) => it.record.url)).toEqual(['http://a.test/3']);
+      expect(await lines(PAGES)).toHaveLength(2);
+      expect(store.opened().totals).toMatchObject({ ready: 1, pages: 2 });
+      const next = head.ready[0]?.at.sequence as number;
+      await store.commit(5, [visitPart('http://a.test/3', next)], true);
+      await again();
+      expect(store.opened()).toMatchObject({ notes: [], totals: { ready: 0, pages: 3 } });
+      const members = gunzipSync(await ground.bytes(WARC)).toString();
+      expect(members).toContain('response http://a.test/3');
+    });
+
+    it('cuts a damaged index to its last line, and says so', async () => {
+      await store.commit(1, [seedPart([admission('http://a.test/1', 1)]), visitPart('http://a.test/1', 1)], true);
+      await store.close();
+      const bytes = await ground.bytes(CDXJ);
+      await ground.replace(CDXJ, bytes.subarray(0, 20));
+      store = await ground.open();
+      expect(store.opened().notes.join()).toContain('made anew');
+      expect(await ground.size(CDXJ)).toBe(0);
+    });
+
+    it('sets a poison record aside, counts its row out, and goes on (D6)', async () => {
+      await store.commit(1, [seedPart([1, 2].map((i) => admission(`http://a.test/${i}`, i)))], true);
+      await store.close();
+      const partition = partitionOf('a.test');
+      const rowKey = schema.registryKey(partition, keyOf('http://a.test/1'));
+      await ground.raw((database) => database.put(rowKey, Buffer.from([0x93, 1, 2])));
+      store = await ground.open();
+      const { head } = await store.loadHost('a.test', 5);
+      expect(head.failure).toContain('set aside');
+      expect(head.ready.map((it) => it.record.url)).toEqual(['http://a.test/2']);
+      const receipt = await store.commit(2, [hostPart('a.test')], false);
+      expect(receipt.totals).toMatchObject({ urls: 1, ready: 1 });
+      expect(receipt.queues[0]?.ready[3]).toBe(1);
+      expect((await store.loadHost('a.test', 5)).head.failure).toBeNull();
+      await store.close();
+      await ground.raw(async (database) => {
+        expect(await database.get(rowKey)).toBeUndefined();
+        expect(await database.get(schema.poisonKey(rowKey))).toBeDefined();
+      });
+      store = await ground.open();
+    });
+
+    it('refuses a record of another host as poison (D6)', async () => {
+      await store.commit(1, [seedPart([admission('http://a.test/1', 1)])], true);
+      await store.close();
+      const rowKey = schema.registryKey(partitionOf('a.test'), keyOf('http://a.test/1'));
+      await ground.raw((database) => database.put(rowKey, encodeRecord(recordOf('http://evil.test/'))));
+      store = await ground.open();
+      expect((await store.loadHost('a.test', 5)).head.ready).toEqual([]);
+    });
+
+    it('counts a host anew whose summary is poison, and forgets a poison snapshot (D6)', async () => {
+      await store.commit(1, [seedPart([1, 2].map((i) => admission(`http://a.test/${i}`, i))), hostPart('a.test')], true);
+      await store.close();
+      const partition = partitionOf('a.test');
+      await ground.raw(async (database) => {
+        await database.put(schema.summaryKey(partition, 'a.test'), Buffer.from('rubbish'));
+        await database.put(schema.snapshotKey(partition, 'a.test'), Buffer.from('rubbish'));
+      });
+      store = await ground.open();
+      const listed = await store.listHosts(null, 10);
+      expect(listed.hosts).toEqual([{ host: 'a.test', best: 3, wakeAtMs: null }]);
+      expect(listed.failure).toContain('set aside');
+      const loaded = await store.loadHost('a.test', 5);
+      expect(loaded.snapshot).toBeNull();
+      expect(loaded.head.ready).toHaveLength(2);
+      await store.commit(2, [seedPart([admission('http://b.test/', 3)])], false);
+      expect((await store.readSummary('a.test'))?.ready[3]).toBe(2);
+      expect((await store.loadHost('a.test', 5)).head.failure).toBeNull();
+    });
+
+    it('finds rows below a head that was claimed too high, and counts never go below zero', async () => {
+      await store.commit(1, [seedPart([1, 2].map((i) => admission(`http://a.test/${i}`, i)))], false);
+      const heads = [0, 0, 0, 1000, 0, 0, 0, 0];
+      await store.commit(2, [hostPart('a.test', { heads })], false);
+      expect((await store.loadHost('a.test', 5)).head.ready).toHaveLength(2);
+      const ghosts = [7, 8, 9].map((i) => ({ from: ready(i), to: null, record: recordOf(`http://a.test/${i}`) }));
+      const receipt = await store.commit(3, [hostPart('a.test', { moves: ghosts })], false);
+      expect(receipt.queues[0]?.ready[3]).toBe(2);
+      expect(receipt.totals.ready).toBe(2);
+    });
+
+    it('refuses a newer schema with a clear message (D5)', async () => {
+      await store.close();
+      await ground.raw(async (database) => {
+        const value = Buffer.from((await database.get(schema.META.schema)) as Buffer);
+        value[value.length - 1] = schema.SCHEMA_VERSION + 1;
+        await database.put(schema.META.schema, value);
+      });
+      await expect(ground.open()).rejects.toMatchObject({ code: 'store_newer_schema' });
+    });
+
+    it('never starts empty beside old files (F03)', async () => {
+      await store.commit(1, [seedPart([admission('http://a.test/1', 1)]), visitPart('http://a.test/1', 1)], true);
+      await store.close();
+      await ground.raw(async (database) => database.clear());
+      const before = await ground.size(PAGES);
+      await expect(ground.open()).rejects.toMatchObject({ code: 'store_corrupt' });
+      expect(await ground.size(PAGES)).toBe(before);
+    });
+
+    it('takes one commit at a time, and none after close', async () => {
+      const first = store.commit(1, [seedPart([admission('http://a.test/1', 1)])], false);
+      await expect(store.commit(2, [], false)).rejects.toThrow('one commit at a time');
+      await first;
+      await store.close();
+      await expect(store.commit(3, [], false)).rejects.toMatchObject({ code: 'store_io' });
+      expect((await store.loadHost('a.test', 1)).head.failure).toContain('closed');
+    });
+
+    it('leaves the store as it was when a part can not be written', async () => {
+      const broken = { ...admission('http://a.test/1', 1), sequence: -1 };
+      await expect(store.commit(1, [seedPart([broken])], false)).rejects.toThrow('no place in a key');
+      expect((await store.commit(1, [seedPart([admission('http://a.test/1', 1)])], false)).totals.urls).toBe(1);
+    });
+  });
+}

@@ -1,0 +1,126 @@
+/** Parts of commits for tests: small, whole, and different where it matters. */
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
+import type { PriorityClass, QueuePosition, UrlRecord } from '../../src/domain/record.js';
+import type { Admission, ArchiveEntry, HostPart, PageLine, SeedPart } from '../../src/protocols/commit.js';
+import type { HostSnapshot } from '../../src/protocols/host-snapshot.js';
+
+export const NO_HEADS = [0, 0, 0, 0, 0, 0, 0, 0] as const;
+
+export function keyOf(url: string): string {
+  return createHash('sha256').update(url).digest('hex').slice(0, 32);
+}
+
+export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlRecord {
+  return {
+    url,
+    key: keyOf(url),
+    host: new URL(url).hostname,
+    state: 'queued',
+    source: 'seed',
+    via: null,
+    hopPath: '',
+    depth: 0,
+    priority: 3,
+    discoveredAtMs: 1_700_000_000_000,
+    deliveries: 0,
+    workerCrashes: 0,
+    processDeaths: 0,
+    attempts: [],
+    etag: null,
+    lastModified: null,
+    digest: null,
+    robots: null,
+    ...changes,
+  };
+}
+
+export function admission(url: string, sequence: number, changes: { priority?: PriorityClass; ifAbsent?: boolean } = {}): Admission {
+  const { priority = 3, ifAbsent = false } = changes;
+  return { record: recordOf(url, { priority }), sequence, ifAbsent };
+}
+
+export function seedPart(admitted: readonly Admission[], command = 1): SeedPart {
+  return { kind: 'seed', command, admitted };
+}
+
+export function ready(sequence: number, priority: PriorityClass = 3): QueuePosition {
+  return { queue: 'ready', priority, sequence };
+}
+
+export const SNAPSHOT = {
+  robots: [{ origin: 'https://a.test', state: { phase: 'known', fetchedAtMs: 5 } }],
+  breaker: { phase: 'closed', failures: 0 },
+  throttle: { steps: 0 },
+  closedUntilWallMs: null,
+  lastDurationMs: 12.5,
+  requests: 3,
+} as unknown as HostSnapshot;
+
+export function hostPart(host: string, changes: Partial<HostPart> = {}): HostPart {
+  return {
+    kind: 'host',
+    host,
+    ticket: 1,
+    moves: [],
+    snapshot: SNAPSHOT,
+    heads: NO_HEADS,
+    wakeAtMs: null,
+    visit: null,
+    page: null,
+    archive: null,
+    dead: [],
+    admitted: [],
+    ...changes,
+  };
+}
+
+/** A request and a response member; the text makes them differ. */
+export function archiveOf(url: string, text: string): ArchiveEntry {
+  const request = gzipSync(`WARC/1.1\r\nrequest ${url}\r\n`);
+  const response = gzipSync(`WARC/1.1\r\nresponse ${url} ${text}\r\n`);
+  return {
+    url,
+    atMs: Date.UTC(2024, 0, 2, 3, 4, 5),
+    status: 200,
+    mime: 'text/html',
+    payloadDigest: `sha1:${keyOf(text).toUpperCase()}`,
+    records: {
+      bytes: Buffer.concat([request, response]),
+      responseOffset: request.length,
+      responseLength: response.length,
+      recordId: `<urn:uuid:${keyOf(`${url} ${text}`)}>`,
+    },
+  };
+}
+
+export function pageOf(url: string, text = ''): PageLine {
+  return {
+    url,
+    canonical: url,
+    fetchedAt: '2024-01-02T03:04:05.000Z',
+    status: 200,
+    mime: 'text/html',
+    charset: 'utf-8',
+    title: text,
+    digest: `sha1:${keyOf(text)}`,
+    simhash: null,
+    links: 0,
+    outcome: 'fetched',
+  };
+}
+
+/** A visit that leaves the queue, with its archive records and its line. */
+export function visitPart(url: string, sequence: number, changes: Partial<HostPart> = {}): HostPart {
+  const record = recordOf(url, { state: 'active', etag: '"1"', digest: 'sha1:X' });
+  return hostPart(record.host, {
+    moves: [{ from: ready(sequence), to: null, record }],
+    archive: archiveOf(url, `body of ${url}`),
+    page: pageOf(url, 'a page'),
+    ...changes,
+  });
+}
+
+export function warcinfo(filename: string): Uint8Array {
+  return gzipSync(`WARC/1.1\r\nwarcinfo ${filename}\r\n`);
+}
