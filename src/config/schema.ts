@@ -85,6 +85,12 @@ export const configSchema = z.strictObject({
       'The least time from the end of a request to the next one of its host.',
       milliseconds,
     ),
+    hostDelaysMs: option(
+      z.record(hostPattern, whole(0, 3_600_000)),
+      {},
+      'Delays of their own for some hosts; *.example.org stands for all names below it, at any depth.',
+      milliseconds,
+    ),
     adaptiveFactor: option(
       z.number().min(0).max(1_000),
       10,
