@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from './config/schema.js';
-import { createBloom } from './domain/bloom.js';
+import { type Bloom, createBloom } from './domain/bloom.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';
 import { createHttpClient } from './net/http.js';
@@ -22,7 +22,7 @@ import { scopeOf } from './policy/scope.js';
 import * as addresses from './protocols/addresses.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
-import type { Clock, LogPort, Ports, StorePort } from './protocols/ports.js';
+import type { Clock, LogPort, Ports, StoreOpening } from './protocols/ports.js';
 import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
 import type { FaultPlan } from './supervision/faults.js';
@@ -119,7 +119,10 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
   try {
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
-    const plan = await planTree(options, productToken, store);
+    const { totals, batch, nextSequence } = store.opened();
+    const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
+    await store.eachKey((key) => seen.add(key));
+    const plan = planTree(options, productToken, { totals, batch, nextSequence, seen });
     return new RunningCrawl(options, plan, { ...outside, store }, closing);
   } catch (error) {
     await closing();
@@ -127,23 +130,25 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
   }
 }
 
+/** What an earlier life left. */
+export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence'> {
+  readonly seen: Bloom;
+}
+
 /** What each kind of actor is started with. */
-export async function planTree(
+export function planTree(
   options: Pick<CrawlOptions, 'config' | 'seeds' | 'pagesMax'>,
   productToken: string,
-  store: StorePort,
-): Promise<TreePlan> {
+  opened: Inheritance,
+): TreePlan {
   const { config, seeds, pagesMax } = options;
-  const opened = store.opened();
-  const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * opened.totals.urls));
-  await store.eachKey((key) => seen.add(key));
   const exempt = addressRangesOf(config.politeness.addressExempt);
   return {
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
       scope: scopeOf(config.scope, seeds.map(({ host }) => host)),
       depthMax: config.maxDepth,
-      seen,
+      seen: opened.seen,
       totals: opened.totals,
       nextSequence: opened.nextSequence,
       activeMax: Math.ceil(config.hosts.activeFactor * config.fetch.slots),

@@ -350,14 +350,15 @@ function list(state: State, listed: HostsListed, now: Instant): Turn<State> {
   for (const { host, best, wakeAtMs } of listed.hosts) {
     if (state.active.has(host)) continue;
     if (best !== null) joinLine(state.front, host, best);
-    else if (wakeAtMs !== null) restUntil(state, host, wakeAtMs);
+    else restUntil(state, host, wakeAtMs ?? now.wallMs);
   }
+  const effects: Effect[] = listed.notes.map((note) => log('error', 'row_set_aside', { note }));
   if (listed.complete) {
     state.life = { phase: 'crawling' };
-    return settleDown(state, now, []);
+    return settleDown(state, now, effects);
   }
   const last = listed.hosts[listed.hosts.length - 1];
-  return settleDown(state, now, [{ do: 'listHosts', after: last?.host ?? null, limit: LISTED_AT_ONCE }]);
+  return settleDown(state, now, [...effects, { do: 'listHosts', after: last?.host ?? null, limit: LISTED_AT_ONCE }]);
 }
 
 function listAgain(listed: HostsListed, now: Instant): Effect[] {

@@ -71,7 +71,7 @@ export const host: Behaviour<Props, State, Message> = {
       if (state.phase !== 'live' || state.activity.doing !== 'reading') return [state, []];
       if (head.failure !== null) return readAgain(state, head.failure, now);
       queues.refill(state.queue, head);
-      return goOn(state, now, []);
+      return goOn(state, now, notesOf(state.props.name, head.notes));
     },
 
     readDue: (state, _message, now) =>
@@ -195,7 +195,11 @@ function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<Sta
     asking: new Map(),
     errands,
   };
-  return proceed(live, now, [], null);
+  return proceed(live, now, notesOf(props.name, loaded.head.notes), null);
+}
+
+function notesOf(host: HostName, notes: readonly string[]): Effect[] {
+  return notes.map((note) => log('error', 'row_set_aside', { host, note }));
 }
 
 function readAgain(state: Live, reason: string, now: Instant): Turn<State> {

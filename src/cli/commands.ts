@@ -1,7 +1,15 @@
 /** Every command of the program, in the order in which help shows them. A new command is a file and a line here. */
 import { canonicalCommand } from './canonical.js';
 import { configCommand } from './config.js';
+import { crawlCommand } from './crawl.js';
 import { practiceCommand } from './practice.js';
 import type { CommandFactory } from './terminal.js';
+import { treeCommand } from './tree.js';
 
-export const COMMANDS: readonly CommandFactory[] = [canonicalCommand, configCommand, practiceCommand];
+export const COMMANDS: readonly CommandFactory[] = [
+  crawlCommand,
+  practiceCommand,
+  treeCommand,
+  canonicalCommand,
+  configCommand,
+];

@@ -181,7 +181,9 @@ export interface QueueHead {
   readonly waitingComplete: boolean;
   readonly parked: readonly QueueEntry[];
   readonly parkedComplete: boolean;
-  /** Something could not be read: the reason, for the log. */
+  /** Rows that were set aside as they can't be read: for the log. */
+  readonly notes: readonly string[];
+  /** Nothing could be read at all: why. */
   readonly failure: string | null;
 }
 
@@ -195,6 +197,7 @@ export interface HostsListed {
   readonly type: 'hostsListed';
   readonly hosts: readonly { readonly host: HostName; readonly best: PriorityClass | null; readonly wakeAtMs: number | null }[];
   readonly complete: boolean;
+  readonly notes: readonly string[];
   readonly failure: string | null;
 }
 

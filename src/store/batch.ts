@@ -20,7 +20,7 @@ import {
   encodeDigest,
   encodeFile,
   encodeRecord,
-  encodeSnapshot,
+  encodeRobots, encodeSnapshot,
   encodeState,
   encodeUnsynced,
   Poison,
@@ -37,7 +37,7 @@ import {
   META,
   positionKey,
   registryKey,
-  snapshotKey,
+  snapshotKey, robotsKey,
   summaryKey,
   unsyncedKey,
   urlKeyBytes,
@@ -264,6 +264,7 @@ class Building {
     for (const move of part.moves) this.#move(draft, move);
     for (const letter of part.dead) this.#bury(letter);
     this.rows.put(snapshotKey(draft.partition, part.host), encodeSnapshot(part.snapshot));
+    for (const { origin, state } of part.robots) this.rows.put(robotsKey(draft.partition, part.host, origin), encodeRobots(state));
     if (part.archive === null && part.page === null) return;
     this.#store.appending.take(this.#plan, part.archive, part.page);
     for (const { record } of part.moves) this.#visits.push({ key: record.key, host: part.host });

@@ -14,6 +14,7 @@ import type { DeadLetter, PriorityClass, RobotsEvidence, UrlRecord, UrlState } f
 import { PRIORITY_CLASSES } from '../domain/record.js';
 import type { Source, UrlKey } from '../domain/url.js';
 import type { Totals } from '../protocols/commit.js';
+import type { OriginRobots } from '../policy/robots/freshness.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 
 /** A row that can't be what it should be. */
@@ -193,28 +194,56 @@ export function decodeCounts(bytes: Uint8Array): QueueCounts | Poison {
 // -- host snapshots ---------------------------------------------------------------------------------------------
 
 export function encodeSnapshot(snapshot: HostSnapshot): Buffer {
-  const { robots, breaker, throttle, closedUntilWallMs, lastDurationMs, requests } = snapshot;
-  return pack([1, robots, breaker, throttle, closedUntilWallMs, lastDurationMs, requests]);
+  const { breaker, throttle, closedUntilMs, lastDurationMs, requests } = snapshot;
+  return pack([1, breaker, throttle, closedUntilMs, lastDurationMs, requests]);
 }
 
-/** Shallow: the shapes of breaker, throttle and robots belong to their policies. */
+/** Shallow: the shapes of breaker and throttle belong to their policies. */
 export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
-  const row = decodeTuple(bytes, 1, 7);
+  const row = decodeTuple(bytes, 1, 6);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
-  const robots = read.list(1);
-  if (!robots.every((it) => isObject(it) && typeof it['origin'] === 'string' && isObject(it['state']))) read.wrong(1);
-  if (!isObject(row[2])) read.wrong(2);
-  if (!isObject(row[3])) read.wrong(3);
+  if (!isObject(row[1]) || typeof row[1]['phase'] !== 'string') read.wrong(1);
+  if (!isObject(row[2]) || typeof row[2]['consecutive'] !== 'number') read.wrong(2);
   const snapshot = {
-    robots,
-    breaker: row[2],
-    throttle: row[3],
-    closedUntilWallMs: read.numberOrNull(4),
-    lastDurationMs: read.numberOrNull(5),
-    requests: read.count(6),
+    breaker: row[1],
+    throttle: row[2],
+    closedUntilMs: read.numberOrNull(3),
+    lastDurationMs: read.numberOrNull(4),
+    requests: read.count(5),
   };
-  return read.poison ?? (snapshot as HostSnapshot);
+  return read.poison ?? (snapshot as unknown as HostSnapshot);
+}
+
+// -- robots rules -----------------------------------------------------------------------------------------------
+
+export function encodeRobots(state: OriginRobots): Buffer {
+  return pack([1, state]);
+}
+
+/** What is in force must be whole: a copy without its rules or its age would allow what it forbids. */
+export function decodeRobots(bytes: Uint8Array): OriginRobots | Poison {
+  const row = decodeTuple(bytes, 1, 2);
+  if (row instanceof Poison) return row;
+  const state = row[1];
+  const read = new Fields(row);
+  if (!isObject(state)) read.wrong(1);
+  else if (state['phase'] === 'fresh' && !isCopy(state)) read.wrong(1);
+  else if (state['phase'] === 'unreachable' && !isUnreachable(state)) read.wrong(1);
+  else if (!['fresh', 'unreachable', 'unknown'].includes(String(state['phase']))) read.wrong(1);
+  return read.poison ?? (state as unknown as OriginRobots);
+}
+
+function isCopy(value: unknown): boolean {
+  if (!isObject(value) || typeof value['fetchedAtMs'] !== 'number' || typeof value['status'] !== 'number') return false;
+  const { rules } = value;
+  if (!isObject(rules) || !Array.isArray(rules['rules'])) return false;
+  return rules['rules'].every((rule) => isObject(rule) && typeof rule['allow'] === 'boolean' && typeof rule['pattern'] === 'string');
+}
+
+function isUnreachable(value: { readonly [field: string]: unknown }): boolean {
+  if (typeof value['retryAtMs'] !== 'number' || typeof value['attempts'] !== 'number') return false;
+  return value['lastGood'] === null || isCopy(value['lastGood']);
 }
 
 // -- digests, poison --------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ import type { HostName } from '../domain/host.js';
 import { type QueueEntry, type QueuePosition, type UrlRecord, PRIORITY_CLASSES } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { HostsListed, QueueHead } from '../protocols/effects.js';
-import type { HostSnapshot } from '../protocols/host-snapshot.js';
-import { decodeCounts, decodeRecord, decodeSnapshot, Poison } from './codec.js';
+import type { HostSnapshot, RobotsEntry } from '../protocols/host-snapshot.js';
+import { decodeCounts, decodeRecord, decodeRobots, decodeSnapshot, Poison } from './codec.js';
 import { type Database, readRange } from './database.js';
 import type { PoisonList } from './poison.js';
 import { bestClass, emptyQueue, type HostQueue, recount } from './queues.js';
@@ -20,11 +20,13 @@ import {
   hostOfKey,
   KIND,
   kindRange,
+  originOfKey,
   positionOf,
   queueRange,
   type Range,
   readyRange,
   registryKey,
+  robotsRange,
   snapshotKey,
   summaryKey,
   urlKeyOf,
@@ -68,6 +70,20 @@ export async function readSnapshot(store: Readable, queue: HostQueue, notes: str
   return null;
 }
 
+/** Rules of the host's origins. A row that can't be read is as if it had never been: robots.txt is asked for again. */
+export async function readRobots(store: Readable, queue: HostQueue, notes: string[]): Promise<RobotsEntry[]> {
+  const entries: RobotsEntry[] = [];
+  for (const [rowKey, value] of await readRange(store.database, robotsRange(queue.partition, queue.host), ORIGINS_MAX)) {
+    const state = decodeRobots(value);
+    if (state instanceof Poison) notes.push(store.poison.note({ rowKey, value, reason: state.reason, queued: null }));
+    else entries.push({ origin: originOfKey(rowKey), state });
+  }
+  return entries;
+}
+
+/** A host has a handful of schemes and ports; whoever has more is asked for its rules again. */
+const ORIGINS_MAX = 64;
+
 export async function readRecord(store: Readable, partition: number, key: UrlKey, host: HostName): Promise<UrlRecord | null> {
   const value = await store.database.get(registryKey(partition, key));
   if (value === undefined) return null;
@@ -98,7 +114,8 @@ export async function readHead(
     waitingComplete: waiting.complete,
     parked: entries.filter((it) => it.at.queue === 'parked'),
     parkedComplete: parked.complete,
-    failure: notes.length === 0 ? null : notes.join('; '),
+    notes,
+    failure: null,
   };
 }
 
@@ -110,6 +127,7 @@ export function unreadHead(failure: string): QueueHead {
     waitingComplete: false,
     parked: [],
     parkedComplete: false,
+    notes: [],
     failure,
   };
 }
@@ -121,6 +139,7 @@ export const EMPTY_HEAD: QueueHead = {
   waitingComplete: true,
   parked: [],
   parkedComplete: true,
+  notes: [],
   failure: null,
 };
 
@@ -205,7 +224,7 @@ function recordOf(bytes: Buffer | undefined, key: UrlKey, host: HostName, valid:
 /** Rows of summaries that are looked at in one go. */
 const LIST_ROWS = 1000;
 
-/** Hosts with rows that are ready, or that have a time to be woken at. `limit` hosts at most. */
+/** Hosts with rows that are ready, waiting or parked. `limit` hosts at most. */
 export async function listHosts(
   store: Readable,
   after: HostName | null,
@@ -215,19 +234,17 @@ export async function listHosts(
   const { gte, lt } = kindRange(KIND.summary);
   const from = after === null ? { gte } : { gt: summaryKey(emptyQueue(after).partition, after) };
   const hosts: HostsListed['hosts'][number][] = [];
-  const failure = () => (notes.length === 0 ? null : notes.join('; '));
   const iterator = store.database.iterator({ ...from, lt });
   try {
     for (;;) {
       const rows = await iterator.nextv(Math.min(LIST_ROWS, limit));
-      if (rows.length === 0) return { hosts, complete: true, failure: failure() };
+      if (rows.length === 0) return { hosts, complete: true, notes, failure: null };
       for (const [rowKey, value] of rows) {
         const host = hostOfKey(rowKey);
         const queue = await queueOfRow(store, host, rowKey, value, notes);
         const best = bestClass(queue.ready);
-        const wakes = queue.waiting + queue.parked > 0 && queue.wakeAtMs !== null;
-        if (best !== null || wakes) hosts.push({ host, best, wakeAtMs: queue.wakeAtMs });
-        if (hosts.length >= limit) return { hosts, complete: false, failure: failure() };
+        if (best !== null || queue.waiting + queue.parked > 0) hosts.push({ host, best, wakeAtMs: queue.wakeAtMs });
+        if (hosts.length >= limit) return { hosts, complete: false, notes, failure: null };
       }
     }
   } finally {

@@ -23,7 +23,7 @@
  * 1. A kind byte is never given a second meaning. Those of RESERVED belong to rows to come.
  * 2. A change of a key's shape is a new SCHEMA_VERSION; a change of a value's is a new version of its tuple.
  */
-import type { HostName } from '../domain/host.js';
+import type { HostName, Origin } from '../domain/host.js';
 import type { PriorityClass, QueuePosition } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 
@@ -38,6 +38,7 @@ export const KIND = {
   summary: 0x71, // q
   ready: 0x72, // r
   snapshot: 0x73, // s
+  robots: 0x74, // t
   registry: 0x75, // u
   waiting: 0x77, // w
   dead: 0x78, // x
@@ -68,6 +69,20 @@ export function summaryKey(partition: number, host: HostName): Buffer {
 
 export function snapshotKey(partition: number, host: HostName): Buffer {
   return hostKey(KIND.snapshot, partition, host);
+}
+
+/** One row an origin, below its host, so that a host's rules are read in one range. */
+export function robotsKey(partition: number, host: HostName, origin: Origin): Buffer {
+  return Buffer.concat([robotsRange(partition, host).gte, Buffer.from(origin, 'latin1')]);
+}
+
+export function robotsRange(partition: number, host: HostName): Range {
+  const prefix = hostKey(KIND.robots, partition, host);
+  return { gte: Buffer.concat([prefix, Buffer.of(0)]), lt: Buffer.concat([prefix, Buffer.of(1)]) };
+}
+
+export function originOfKey(key: Buffer): Origin {
+  return key.toString('latin1', key.indexOf(0, 2) + 1);
 }
 
 export function digestKey(partition: number, payloadDigest: string): Buffer {

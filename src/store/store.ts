@@ -155,20 +155,21 @@ class Store implements StorePort {
   // -- reading --------------------------------------------------------------------------------------------------
 
   async loadHost(host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>> {
-    const nothing = { host, snapshot: null, summary: null };
+    const nothing = { host, snapshot: null, robots: [], summary: null };
     return this.#read(
       async (session) => {
         const notes: string[] = [];
         const counted = await reading.readQueueCounts(session, host, notes);
         if (counted === null) return { ...nothing, head: reading.EMPTY_HEAD };
         const snapshot = await reading.readSnapshot(session, counted, notes);
+        const robots = await reading.readRobots(session, counted, notes);
         const head = await reading.readHead(session, counted, counted.heads, limit, notes);
-        if (reading.agrees(counted, head)) return { host, snapshot, summary: summaryOf(counted), head };
+        if (reading.agrees(counted, head)) return { host, snapshot, robots, summary: summaryOf(counted), head };
         const { queue } = await recount(session.database, host, counted);
         session.suspects.add(host);
         notes.push(`counts of ${host} don't fit its rows: counted anew`);
         const anew = await reading.readHead(session, queue, queue.heads, limit, notes);
-        return { host, snapshot, summary: summaryOf(queue), head: anew };
+        return { host, snapshot, robots, summary: summaryOf(queue), head: anew };
       },
       (failure) => ({ ...nothing, head: reading.unreadHead(failure) }),
     );
@@ -189,7 +190,7 @@ class Store implements StorePort {
   async listHosts(after: HostName | null, limit: number): Promise<Omit<HostsListed, 'type'>> {
     return this.#read(
       (session) => reading.listHosts(session, after, limit, []),
-      (failure) => ({ hosts: [], complete: false, failure }),
+      (failure) => ({ hosts: [], complete: false, notes: [], failure }),
     );
   }
 

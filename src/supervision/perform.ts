@@ -177,7 +177,7 @@ function failureOf(question: Question, detail: string, durationMs: number): Answ
     case 'readQueue':
       return { type: 'queueRead', host: question.host, head: unread(detail) };
     case 'listHosts':
-      return { type: 'hostsListed', hosts: [], complete: false, failure: detail };
+      return { type: 'hostsListed', hosts: [], complete: false, notes: [], failure: detail };
   }
 }
 
@@ -188,5 +188,5 @@ function writeFailureOf(effect: Write, code: string, detail: string): Written {
 
 function unread(failure: string): QueueHead {
   const none = { ready: [], waiting: [], parked: [] };
-  return { ...none, readyComplete: false, waitingComplete: false, parkedComplete: false, failure };
+  return { ...none, readyComplete: false, waitingComplete: false, parkedComplete: false, notes: [], failure };
 }

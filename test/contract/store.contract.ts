@@ -319,12 +319,12 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await ground.raw((database) => database.put(rowKey, Buffer.from([0x93, 1, 2])));
       store = await ground.open();
       const { head } = await store.loadHost('a.test', 5);
-      expect(head.failure).toContain('set aside');
+      expect(head.notes.join()).toContain('set aside');
       expect(head.ready.map((it) => it.record.url)).toEqual(['http://a.test/2']);
       const receipt = await store.commit(2, [hostPart('a.test')], false);
       expect(receipt.totals).toMatchObject({ urls: 1, ready: 1 });
       expect(receipt.queues[0]?.ready[3]).toBe(1);
-      expect((await store.loadHost('a.test', 5)).head.failure).toBeNull();
+      expect((await store.loadHost('a.test', 5)).head).toMatchObject({ notes: [], failure: null });
       await store.close();
       await ground.raw(async (database) => {
         expect(await database.get(rowKey)).toBeUndefined();
@@ -353,13 +353,13 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       store = await ground.open();
       const listed = await store.listHosts(null, 10);
       expect(listed.hosts).toEqual([{ host: 'a.test', best: 3, wakeAtMs: null }]);
-      expect(listed.failure).toContain('set aside');
+      expect(listed.notes.join()).toContain('set aside');
       const loaded = await store.loadHost('a.test', 5);
       expect(loaded.snapshot).toBeNull();
       expect(loaded.head.ready).toHaveLength(2);
       await store.commit(2, [seedPart([admission('http://b.test/', 3)])], false);
       expect((await store.readSummary('a.test'))?.ready[3]).toBe(2);
-      expect((await store.loadHost('a.test', 5)).head.failure).toBeNull();
+      expect((await store.loadHost('a.test', 5)).head).toMatchObject({ notes: [], failure: null });
     });
 
     it('finds rows below a head that was claimed too high, and counts never go below zero', async () => {

@@ -41,7 +41,8 @@ export function admission(url: string, sequence: number, changes: { priority?: P
 }
 
 export function seedPart(admitted: readonly Admission[], command = 1): SeedPart {
-  return { kind: 'seed', command, admitted };
+  const seeds = admitted.map(({ record: { url, key } }) => ({ url, key }));
+  return { kind: 'seed', command, seeds, refused: [], admitted };
 }
 
 export function ready(sequence: number, priority: PriorityClass = 3): QueuePosition {
@@ -49,24 +50,25 @@ export function ready(sequence: number, priority: PriorityClass = 3): QueuePosit
 }
 
 export const SNAPSHOT = {
-  robots: [{ origin: 'https://a.test', state: { phase: 'known', fetchedAtMs: 5 } }],
   breaker: { phase: 'closed', failures: 0 },
-  throttle: { steps: 0 },
-  closedUntilWallMs: null,
+  throttle: { consecutive: 0 },
+  closedUntilMs: null,
   lastDurationMs: 12.5,
   requests: 3,
-} as unknown as HostSnapshot;
+} as HostSnapshot;
 
 export function hostPart(host: string, changes: Partial<HostPart> = {}): HostPart {
   return {
     kind: 'host',
     host,
     ticket: 1,
+    permit: null,
     moves: [],
     snapshot: SNAPSHOT,
+    robots: [],
     heads: NO_HEADS,
     wakeAtMs: null,
-    visit: null,
+    visits: [],
     page: null,
     archive: null,
     dead: [],
