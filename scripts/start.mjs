@@ -19,7 +19,11 @@ process.on('SIGINT', () => {});
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(words) {
-  const built = await ended(node([fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url)), '-p', 'tsconfig.build.json'], { cwd: root }));
+  const built = await ended(
+    node([fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url)), '-p', 'tsconfig.build.json'], {
+      cwd: root,
+    }),
+  );
   if (built !== 0) {
     console.error('The build failed: see above. After a fresh checkout, `npm ci` comes first.');
     return 1;
@@ -31,7 +35,9 @@ async function main(words) {
 
 /** The practice web in one process, the crawl of it in another. */
 async function practice() {
-  const server = node([program, 'practice', '--json', '--port', '0', '--agent', 'Orbweaver'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const server = node([program, 'practice', '--json', '--port', '0', '--agent', 'Orbweaver'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const serverEnded = ended(server);
   try {
     const web = await listening(server, serverEnded);
