@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const program = fileURLToPath(new URL('../dist/cli/main.js', import.meta.url));
 
-const DEMO_SECONDS_MAX = 100;
+const DEMO_SECONDS_MAX = 80;
 const PRACTICE_START_MS_MAX = 20_000;
 
 // Ctrl-C reaches the children as well; they stop cleanly, and this process waits for them.
