@@ -20,7 +20,8 @@ import {
   encodeDigest,
   encodeFile,
   encodeRecord,
-  encodeRobots, encodeSnapshot,
+  encodeRobots,
+  encodeSnapshot,
   encodeState,
   encodeUnsynced,
   Poison,
@@ -37,7 +38,8 @@ import {
   META,
   positionKey,
   registryKey,
-  snapshotKey, robotsKey,
+  snapshotKey,
+  robotsKey,
   summaryKey,
   unsyncedKey,
   urlKeyBytes,
@@ -83,7 +85,11 @@ export interface BuiltBatch {
 
 // -- asking -----------------------------------------------------------------------------------------------------
 
-export async function prepare(store: BatchStore, parts: readonly Part[], miscounted: readonly HostName[]): Promise<Prepared> {
+export async function prepare(
+  store: BatchStore,
+  parts: readonly Part[],
+  miscounted: readonly HostName[],
+): Promise<Prepared> {
   const poison = await store.poison.confirmed(store.database);
   const hosts = hostsOf(parts, poison);
   for (const host of store.suspects) hosts.add(host);
@@ -264,7 +270,8 @@ class Building {
     for (const move of part.moves) this.#move(draft, move);
     for (const letter of part.dead) this.#bury(letter);
     this.rows.put(snapshotKey(draft.partition, part.host), encodeSnapshot(part.snapshot));
-    for (const { origin, state } of part.robots) this.rows.put(robotsKey(draft.partition, part.host, origin), encodeRobots(state));
+    for (const { origin, state } of part.robots)
+      this.rows.put(robotsKey(draft.partition, part.host, origin), encodeRobots(state));
     if (part.archive === null && part.page === null) return;
     this.#store.appending.take(this.#plan, part.archive, part.page);
     for (const { record } of part.moves) this.#visits.push({ key: record.key, host: part.host });

@@ -140,7 +140,10 @@ async function readState(database: Database, options: OpeningOptions): Promise<S
   if (value !== undefined) {
     const state = decodeState(value);
     if (!(state instanceof Poison)) return state;
-    throw new StoreError('store_corrupt', `the state of the store in ${options.directory} can't be read: ${state.reason}`);
+    throw new StoreError(
+      'store_corrupt',
+      `the state of the store in ${options.directory} can't be read: ${state.reason}`,
+    );
   }
   const archive = archiveFile(1);
   for (const name of [PAGES_FILE, archive, indexFileOf(archive)]) {

@@ -273,7 +273,8 @@ async function buildCounted(session: Session, commit: Commit) {
     const prepared = await prepare(session, commit.parts, miscounted);
     const built = tryBuild(session, prepared, commit);
     if (!(built instanceof Miscount)) return { built, prepared };
-    if (miscounted.length > 0) throw new StoreError('store_corrupt', `rows of ${built.hosts.join(', ')} can't be counted`);
+    if (miscounted.length > 0)
+      throw new StoreError('store_corrupt', `rows of ${built.hosts.join(', ')} can't be counted`);
     miscounted = built.hosts;
   }
 }

@@ -11,7 +11,9 @@
  */
 import { Budget, backOffMs } from './budget.js';
 import { Cell, type Tally } from './cell.js';
+import type { SetAside } from '../protocols/effects.js';
 import type { DeathOfLetter } from './dead-letters.js';
+import { Sealed } from './inbox.js';
 import { endPlace, type Place, spawnPlace } from './nact.js';
 import type { Fate, Node, Runtime, Supervisor } from './runtime.js';
 import { type OnDemandSpec, shardName } from './specification.js';
@@ -93,6 +95,8 @@ export class OnDemand implements Node, Supervisor<Cell> {
     this.cooling.add(actor);
     this.runtime.timers.after(coolingMs, () => this.cooling.delete(actor));
     child.end('set_aside');
+    const notice: SetAside = { type: 'setAside', name: child.name, coolingMs };
+    for (const { path } of this.spec.tell) this.runtime.postSealed(path, new Sealed(notice, null));
   }
 
   // -- as a child of its group ------------------------------------------------------------------------------------

@@ -74,6 +74,7 @@ export function engineTree(plan: TreePlan): GroupSpec {
         budget: { restarts: 5, withinMs: MINUTE },
         backoff: { firstMs: 20, maxMs: 5 * SECOND },
         overBudget: 'set-aside',
+        tell: [addresses.frontier, addresses.workbench],
         stopWithinMs: 5 * SECOND,
       }),
       pool('fetchers', plan.fetchers, {

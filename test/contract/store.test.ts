@@ -47,7 +47,10 @@ storeContract('LevelDB and real files', async () => {
 
 storeContract('memory', async () => {
   const files = new MemoryFiles();
-  const database = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' }) as unknown as Database;
+  const database = new MemoryLevel<Buffer, Buffer>({
+    keyEncoding: 'buffer',
+    valueEncoding: 'buffer',
+  }) as unknown as Database;
   return {
     open: (options) => openStore({ dir: 'memory', open: () => database, fileSystem: files, warcinfo, ...options }),
     async raw(work) {
