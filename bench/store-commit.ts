@@ -20,7 +20,9 @@ const HOSTS = 200;
 /** Page n of the run, with its links: made before the clock starts. */
 function pagePart(page: number): Part {
   const host = `host${page % HOSTS}.example`;
-  const admitted = Array.from({ length: LINKS }, (_, i) => admission(`https://${host}/section/${page}/article-${i}`, PAGES + page * LINKS + i));
+  const admitted = Array.from({ length: LINKS }, (_, i) =>
+    admission(`https://${host}/section/${page}/article-${i}`, PAGES + page * LINKS + i),
+  );
   const part = visitPart(`https://${host}/page/${page}`, page, { admitted });
   const bytes = Buffer.alloc(6000, page);
   return { ...part, archive: part.archive && { ...part.archive, records: { ...part.archive.records, bytes } } };

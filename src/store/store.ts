@@ -21,7 +21,7 @@ import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
 import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
-import { openSession, type OpeningOptions, type Session } from './opening.js';
+import { type OpeningOptions, openSession, type Session } from './opening.js';
 import { recount, summaryOf } from './queues.js';
 import * as reading from './reading.js';
 import { META, unsyncedKey } from './schema.js';
@@ -272,7 +272,8 @@ async function buildCounted(session: Session, commit: Commit) {
     const prepared = await prepare(session, commit.parts, miscounted);
     const built = tryBuild(session, prepared, commit);
     if (!(built instanceof Miscount)) return { built, prepared };
-    if (miscounted.length > 0) throw new StoreError('store_corrupt', `rows of ${built.hosts.join(', ')} can't be counted`);
+    if (miscounted.length > 0)
+      throw new StoreError('store_corrupt', `rows of ${built.hosts.join(', ')} can't be counted`);
     miscounted = built.hosts;
   }
 }

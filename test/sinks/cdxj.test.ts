@@ -1,5 +1,5 @@
-import { getSurt } from 'warcio/utils';
 import { describe, expect, it } from 'vitest';
+import { getSurt } from 'warcio/utils';
 import { cdxjLine, readCdxjLine, surt, timestamp14 } from '../../src/sinks/cdxj.js';
 import { archiveOf } from '../store/parts.js';
 

@@ -29,9 +29,25 @@ describe('the codec of rows', () => {
     const copy = (it: Buffer) => Buffer.from(it);
     expect(codec.decodeRecord(copy(codec.encodeRecord(RECORD)), RECORD.key, RECORD.host)).toEqual(RECORD);
     expect(codec.decodeSnapshot(codec.encodeSnapshot(SNAPSHOT))).toEqual(SNAPSHOT);
-    const letter = { url: 'http://a.test/', key: keyOf('x'), host: 'a.test', cause: 'c', code: 'timeout', deliveries: 8, firstAtMs: 1, lastAtMs: 2, attempts: RECORD.attempts } as const;
+    const letter = {
+      url: 'http://a.test/',
+      key: keyOf('x'),
+      host: 'a.test',
+      cause: 'c',
+      code: 'timeout',
+      deliveries: 8,
+      firstAtMs: 1,
+      lastAtMs: 2,
+      attempts: RECORD.attempts,
+    } as const;
     expect(codec.decodeDead(codec.encodeDead(letter), letter.key)).toEqual(letter);
-    const counts = { ready: [1, 0, 0, 0, 0, 0, 0, 2], heads: [2 ** 40, 0, 0, 0, 0, 0, 0, 5], waiting: 1, parked: 0, wakeAtMs: null };
+    const counts = {
+      ready: [1, 0, 0, 0, 0, 0, 0, 2],
+      heads: [2 ** 40, 0, 0, 0, 0, 0, 0, 5],
+      waiting: 1,
+      parked: 0,
+      wakeAtMs: null,
+    };
     expect(codec.decodeCounts(codec.encodeCounts(counts))).toEqual(counts);
   });
 

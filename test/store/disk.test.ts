@@ -48,7 +48,11 @@ describe.skipIf(small === null)('a full disk', () => {
       // What a kill would leave at this moment.
       await cp(dir, copy, { recursive: true, filter: (it) => !it.endsWith('LOCK') });
       const after = await openStore({ dir: copy, warcinfo });
-      expect(after.opened()).toMatchObject({ batch: batch - 1, notes: [], totals: { urls: 3 * (batch - 1), pages: batch - 2 } });
+      expect(after.opened()).toMatchObject({
+        batch: batch - 1,
+        notes: [],
+        totals: { urls: 3 * (batch - 1), pages: batch - 2 },
+      });
       const keys = new Set<string>();
       await after.eachKey((key) => keys.add(key));
       for (let i = 1; i < batch; i++) expect(keys.has(keyOf(urlOf(i, 2)))).toBe(true);
@@ -72,33 +76,48 @@ describe('errors in the middle of a commit', () => {
     ['batch', 'Corruption: bad block', 'store_corrupt'],
   ];
 
-  it.each(cases)('D3: %s fails with "%s": code %s, nothing counts, and the batch can be written again', async (step, text, code) => {
-    const files = new MemoryFiles();
-    const database = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' });
-    let failing = false;
-    const innerBatch = (database as unknown as { _batch: (...it: unknown[]) => Promise<void> })._batch;
-    (database as unknown as { _batch: unknown })._batch = function (this: unknown, ...args: unknown[]) {
-      return failing ? Promise.reject(new Error(text)) : innerBatch.apply(this, args);
-    };
-    const store = await openStore({ dir: 'memory', open: () => database as unknown as Database, fileSystem: files, warcinfo });
-    for (const batch of [1, 2, 3]) await store.commit(batch, partsOf(batch), true);
-    const pages = files.bytes('pages.jsonl');
-    if (step === 'batch') failing = true;
-    else files.failNext(step, new Error(text), 17);
-    await expect(store.commit(4, partsOf(4), true)).rejects.toMatchObject({ code });
-    failing = false;
-    await expect(store.commit(4, partsOf(4), true)).rejects.toMatchObject({ code });
-    expect(await store.reopen()).toBe(3);
-    expect(files.bytes('pages.jsonl').equals(pages)).toBe(true);
-    const receipt = await store.commit(4, partsOf(4), true);
-    expect(receipt.totals).toMatchObject({ urls: 12, ready: 9, pages: 3 });
-    expect(gunzipSync(files.bytes('archive/orbweaver-00001.warc.gz')).toString().match(/\nresponse /g)).toHaveLength(3);
-    await store.close();
-  });
+  it.each(cases)(
+    'D3: %s fails with "%s": code %s, nothing counts, and the batch can be written again',
+    async (step, text, code) => {
+      const files = new MemoryFiles();
+      const database = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' });
+      let failing = false;
+      const innerBatch = (database as unknown as { _batch: (...it: unknown[]) => Promise<void> })._batch;
+      (database as unknown as { _batch: unknown })._batch = function (this: unknown, ...args: unknown[]) {
+        return failing ? Promise.reject(new Error(text)) : innerBatch.apply(this, args);
+      };
+      const store = await openStore({
+        dir: 'memory',
+        open: () => database as unknown as Database,
+        fileSystem: files,
+        warcinfo,
+      });
+      for (const batch of [1, 2, 3]) await store.commit(batch, partsOf(batch), true);
+      const pages = files.bytes('pages.jsonl');
+      if (step === 'batch') failing = true;
+      else files.failNext(step, new Error(text), 17);
+      await expect(store.commit(4, partsOf(4), true)).rejects.toMatchObject({ code });
+      failing = false;
+      await expect(store.commit(4, partsOf(4), true)).rejects.toMatchObject({ code });
+      expect(await store.reopen()).toBe(3);
+      expect(files.bytes('pages.jsonl').equals(pages)).toBe(true);
+      const receipt = await store.commit(4, partsOf(4), true);
+      expect(receipt.totals).toMatchObject({ urls: 12, ready: 9, pages: 3 });
+      expect(
+        gunzipSync(files.bytes('archive/orbweaver-00001.warc.gz'))
+          .toString()
+          .match(/\nresponse /g),
+      ).toHaveLength(3);
+      await store.close();
+    },
+  );
 
   it('D7: after a failed sync nothing since the last good one is believed', async () => {
     const files = new MemoryFiles();
-    const database = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' }) as unknown as Database;
+    const database = new MemoryLevel<Buffer, Buffer>({
+      keyEncoding: 'buffer',
+      valueEncoding: 'buffer',
+    }) as unknown as Database;
     const store = await openStore({ dir: 'memory', open: () => database, fileSystem: files, warcinfo });
     for (const batch of [1, 2]) await store.commit(batch, partsOf(batch), true);
     await store.commit(3, partsOf(3), false);
@@ -110,22 +129,57 @@ describe('errors in the middle of a commit', () => {
     await store.close();
   });
 
-  it.each([0, 0.3, 0.8, 1])('D7: a loss of power that spares %s of the unsynced bytes leaves files and registry in step', async (luck) => {
-    const files = new MemoryFiles();
-    const database = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' }) as unknown as Database;
-    const options = { dir: 'memory', open: () => database, fileSystem: files, warcinfo };
-    const store = await openStore(options);
-    for (let batch = 1; batch <= 20; batch++) await store.commit(batch, partsOf(batch), batch === 10);
-    files.losePower(luck);
-    await database.close();
-    const after = await openStore(options);
-    const { totals } = after.opened();
-    const lines = files.bytes('pages.jsonl').toString().split('\n').slice(0, -1);
-    expect(lines.length).toBe(totals.pages);
-    expect(totals.pages).toBeGreaterThanOrEqual(9);
-    // Every URL is either archived or queued.
-    expect(totals.ready + totals.pages).toBe(totals.urls);
-    expect(gunzipSync(files.bytes('archive/orbweaver-00001.warc.gz')).toString().match(/\nresponse /g)).toHaveLength(totals.pages);
-    await after.close();
+  it.each([0, 0.3, 0.8, 1])(
+    'D7: a loss of power that spares %s of the unsynced bytes leaves files and registry in step',
+    async (luck) => {
+      const files = new MemoryFiles();
+      const database = new MemoryLevel<Buffer, Buffer>({
+        keyEncoding: 'buffer',
+        valueEncoding: 'buffer',
+      }) as unknown as Database;
+      const options = { dir: 'memory', open: () => database, fileSystem: files, warcinfo };
+      const store = await openStore(options);
+      for (let batch = 1; batch <= 20; batch++) await store.commit(batch, partsOf(batch), batch === 10);
+      files.losePower(luck);
+      await database.close();
+      const after = await openStore(options);
+      const { totals } = after.opened();
+      const lines = files.bytes('pages.jsonl').toString().split('\n').slice(0, -1);
+      expect(lines.length).toBe(totals.pages);
+      expect(totals.pages).toBeGreaterThanOrEqual(9);
+      // Every URL is either archived or queued.
+      expect(totals.ready + totals.pages).toBe(totals.urls);
+      expect(
+        gunzipSync(files.bytes('archive/orbweaver-00001.warc.gz'))
+          .toString()
+          .match(/\nresponse /g),
+      ).toHaveLength(totals.pages);
+      await after.close();
+    },
+  );
+});
+
+describe('the store in memory', () => {
+  it('does everything in microtasks, so that simulated time can stand still meanwhile', async () => {
+    const database = new MemoryLevel<Buffer, Buffer>({
+      keyEncoding: 'buffer',
+      valueEncoding: 'buffer',
+    }) as unknown as Database;
+    const options = { dir: 'memory', open: () => database, fileSystem: new MemoryFiles(), warcinfo };
+    let done = false;
+    const work = async () => {
+      const store = await openStore(options);
+      for (const batch of [1, 2, 3]) await store.commit(batch, partsOf(batch), batch === 2);
+      await store.loadHost('h1.test', 5);
+      await store.listHosts(null, 5);
+      await store.eachKey(() => {});
+      await store.reopen();
+      await store.close();
+      done = true;
+    };
+    const finished = work();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(done).toBe(true);
+    await finished;
   });
 });

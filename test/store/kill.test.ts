@@ -87,17 +87,28 @@ async function runAndKill(entry: string, dir: string, afterAcknowledged: number)
 }
 
 async function checkWhole(store: StorePort, dir: string, batches: number): Promise<void> {
-  const pages = (await readFile(join(dir, 'pages.jsonl'), 'utf8')).split('\n').slice(0, -1).map((it) => JSON.parse(it));
+  const pages = (await readFile(join(dir, 'pages.jsonl'), 'utf8'))
+    .split('\n')
+    .slice(0, -1)
+    .map((it) => JSON.parse(it));
   expect(pages.map((it) => it.url)).toEqual(Array.from({ length: batches - 1 }, (_, i) => urlOf(i + 1, 0)));
   const warc = await readFile(join(dir, 'archive/orbweaver-00001.warc.gz'));
   const members = gunzipSync(warc).toString();
   expect(members.match(/\nresponse /g)).toHaveLength(batches - 1);
   const last = pages.at(-1).warc;
   expect(last.offset + last.length).toBe(warc.length);
-  expect(store.opened().totals).toEqual({ urls: 3 * batches, ready: 2 * batches + 1, waiting: 0, parked: 0, dead: 0, pages: batches - 1 });
+  expect(store.opened().totals).toEqual({
+    urls: 3 * batches,
+    ready: 2 * batches + 1,
+    waiting: 0,
+    parked: 0,
+    dead: 0,
+    pages: batches - 1,
+  });
   const keys = new Set<string>();
   await store.eachKey((key) => keys.add(key));
-  for (let batch = 1; batch <= batches; batch++) for (const i of [0, 1, 2]) expect(keys.has(keyOf(urlOf(batch, i)))).toBe(true);
+  for (let batch = 1; batch <= batches; batch++)
+    for (const i of [0, 1, 2]) expect(keys.has(keyOf(urlOf(batch, i)))).toBe(true);
   let rows = 0;
   for (let i = 0; i < 5; i++) {
     const { head, summary } = await store.loadHost(`h${i}.test`, 100_000);

@@ -26,22 +26,32 @@ class Model {
 
   of(host: string, queue: QueuePosition['queue']): Row[] {
     const order = (it: QueuePosition) =>
-      it.queue === 'ready' ? [it.priority, it.sequence] : it.queue === 'waiting' ? [it.dueAtMs, it.sequence] : [it.sequence, 0];
+      it.queue === 'ready'
+        ? [it.priority, it.sequence]
+        : it.queue === 'waiting'
+          ? [it.dueAtMs, it.sequence]
+          : [it.sequence, 0];
     return (this.rows.get(host) as Row[])
       .filter((it) => it.at.queue === queue)
-      .sort((a, b) => (order(a.at)[0] as number) - (order(b.at)[0] as number) || (order(a.at)[1] as number) - (order(b.at)[1] as number));
+      .sort(
+        (a, b) =>
+          (order(a.at)[0] as number) - (order(b.at)[0] as number) ||
+          (order(a.at)[1] as number) - (order(b.at)[1] as number),
+      );
   }
 
   ready(host: string): number[] {
     const counts = [0, 0, 0, 0, 0, 0, 0, 0];
-    for (const { at } of this.of(host, 'ready')) if (at.queue === 'ready') counts[at.priority] = (counts[at.priority] as number) + 1;
+    for (const { at } of this.of(host, 'ready'))
+      if (at.queue === 'ready') counts[at.priority] = (counts[at.priority] as number) + 1;
     return counts;
   }
 
   /** Exact: what a host that knows its queue says. */
   heads(host: string): number[] {
     const heads = new Array<number>(8).fill(this.sequence);
-    for (const { at } of this.of(host, 'ready')) if (at.queue === 'ready') heads[at.priority] = Math.min(heads[at.priority] as number, at.sequence);
+    for (const { at } of this.of(host, 'ready'))
+      if (at.queue === 'ready') heads[at.priority] = Math.min(heads[at.priority] as number, at.sequence);
     return heads;
   }
 }
@@ -54,15 +64,27 @@ interface Real {
 function checkReceipt(model: Model, receipt: CommitReceipt, before: Map<string, number[]>): void {
   for (const it of receipt.queues) {
     const counts = model.ready(it.host);
-    expect(it).toMatchObject({ ready: counts, waiting: model.of(it.host, 'waiting').length, parked: model.of(it.host, 'parked').length });
+    expect(it).toMatchObject({
+      ready: counts,
+      waiting: model.of(it.host, 'waiting').length,
+      parked: model.of(it.host, 'parked').length,
+    });
     const best = counts.findIndex((count) => count > 0);
     const bestBefore = (before.get(it.host) as number[]).findIndex((count) => count > 0);
     expect(it.news).toBe(best >= 0 && (bestBefore < 0 || best < bestBefore) ? best : null);
-    for (const { at } of model.of(it.host, 'ready')) if (at.queue === 'ready') expect(it.heads[at.priority]).toBeLessThanOrEqual(at.sequence);
+    for (const { at } of model.of(it.host, 'ready'))
+      if (at.queue === 'ready') expect(it.heads[at.priority]).toBeLessThanOrEqual(at.sequence);
   }
-  const all = HOSTS.flatMap((host) => (['ready', 'waiting', 'parked'] as const).map((queue) => [queue, model.of(host, queue).length] as const));
+  const all = HOSTS.flatMap((host) =>
+    (['ready', 'waiting', 'parked'] as const).map((queue) => [queue, model.of(host, queue).length] as const),
+  );
   const total = (queue: string) => all.filter(([it]) => it === queue).reduce((sum, [, count]) => sum + count, 0);
-  expect(receipt.totals).toMatchObject({ urls: model.urls, ready: total('ready'), waiting: total('waiting'), parked: total('parked') });
+  expect(receipt.totals).toMatchObject({
+    urls: model.urls,
+    ready: total('ready'),
+    waiting: total('waiting'),
+    parked: total('parked'),
+  });
 }
 
 const countsOf = (model: Model) => new Map(HOSTS.map((it) => [it, model.ready(it)]));
@@ -82,7 +104,10 @@ class Admit implements fc.AsyncCommand<Model, Real> {
       else {
         model.known.add(url);
         model.urls++;
-        (model.rows.get(name) as Row[]).push({ url, at: { queue: 'ready', priority: priority as PriorityClass, sequence } });
+        (model.rows.get(name) as Row[]).push({
+          url,
+          at: { queue: 'ready', priority: priority as PriorityClass, sequence },
+        });
       }
       return admission(url, sequence, { priority: priority as PriorityClass, ifAbsent: again });
     });
@@ -96,7 +121,12 @@ class Admit implements fc.AsyncCommand<Model, Real> {
 class Moves implements fc.AsyncCommand<Model, Real> {
   constructor(
     readonly host: number,
-    readonly wishes: readonly { row: number; to: 'ready' | 'waiting' | 'parked' | null; priority: number; dueAtMs: number }[],
+    readonly wishes: readonly {
+      row: number;
+      to: 'ready' | 'waiting' | 'parked' | null;
+      priority: number;
+      dueAtMs: number;
+    }[],
     readonly sync: boolean,
   ) {}
   check = (model: Readonly<Model>) => (model.rows.get(HOSTS[this.host] as string) as Row[]).length > 0;
@@ -111,10 +141,13 @@ class Moves implements fc.AsyncCommand<Model, Real> {
       const { sequence } = row.at;
       const priority = wish.priority as PriorityClass;
       const to: QueuePosition | null =
-        wish.to === null ? null
-        : wish.to === 'ready' ? { queue: 'ready', priority, sequence }
-        : wish.to === 'waiting' ? { queue: 'waiting', dueAtMs: wish.dueAtMs, sequence }
-        : { queue: 'parked', sequence };
+        wish.to === null
+          ? null
+          : wish.to === 'ready'
+            ? { queue: 'ready', priority, sequence }
+            : wish.to === 'waiting'
+              ? { queue: 'waiting', dueAtMs: wish.dueAtMs, sequence }
+              : { queue: 'parked', sequence };
       moves.push({ from: row.at, to, record: recordOf(row.url, { priority }) });
       if (to === null) rows.splice(rows.indexOf(row), 1);
       else row.at = to;
@@ -139,7 +172,9 @@ class Read implements fc.AsyncCommand<Model, Real> {
     expect(head.failure).toBeNull();
     for (const queue of ['ready', 'waiting', 'parked'] as const) {
       const rows = model.of(host, queue);
-      expect(head[queue].map((it) => [it.at, it.record.url])).toEqual(rows.slice(0, this.limit).map((it) => [it.at, it.url]));
+      expect(head[queue].map((it) => [it.at, it.record.url])).toEqual(
+        rows.slice(0, this.limit).map((it) => [it.at, it.url]),
+      );
       if (head[`${queue}Complete`]) expect(rows.length).toBeLessThanOrEqual(this.limit);
       else expect(rows.length).toBeGreaterThanOrEqual(this.limit);
     }
@@ -176,7 +211,9 @@ describe('back queues', () => {
     const host = fc.nat({ max: HOSTS.length - 1 });
     const priority = fc.nat({ max: 7 });
     const commands = [
-      fc.array(fc.record({ host, priority, again: fc.boolean() }), { minLength: 1, maxLength: 6 }).map((it) => new Admit(it)),
+      fc
+        .array(fc.record({ host, priority, again: fc.boolean() }), { minLength: 1, maxLength: 6 })
+        .map((it) => new Admit(it)),
       fc
         .tuple(
           host,
@@ -198,9 +235,13 @@ describe('back queues', () => {
     await fc.assert(
       fc.asyncProperty(fc.commands(commands, { maxCommands: 40 }), async (run) => {
         const files = new MemoryFiles();
-        const database = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' }) as unknown as Database;
+        const database = new MemoryLevel<Buffer, Buffer>({
+          keyEncoding: 'buffer',
+          valueEncoding: 'buffer',
+        }) as unknown as Database;
         // A cache of one host: counts come from rows as often as from memory.
-        const open = () => openStore({ dir: 'memory', open: () => database, fileSystem: files, warcinfo, cachedHostsMax: 1 });
+        const open = () =>
+          openStore({ dir: 'memory', open: () => database, fileSystem: files, warcinfo, cachedHostsMax: 1 });
         await fc.asyncModelRun(async () => ({ model: new Model(), real: { store: await open(), open } }), run);
       }),
       { numRuns: 150, seed: 20 },

@@ -16,7 +16,8 @@ export async function compileInto(folder: string, entry: string): Promise<string
     const out = join(folder, relative(root, file)).replace(/\.ts$/, '.js');
     await mkdir(dirname(out), { recursive: true });
     await writeFile(out, outputText);
-    for (const [, imported] of outputText.matchAll(/from '(\.[^']+)\.js'/g)) await compile(`${resolve(dirname(file), imported as string)}.ts`);
+    for (const [, imported] of outputText.matchAll(/from '(\.[^']+)\.js'/g))
+      await compile(`${resolve(dirname(file), imported as string)}.ts`);
   };
   await compile(resolve(root, entry));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
