@@ -8,7 +8,7 @@
  * it right.
  */
 import type { HostName } from '../domain/host.js';
-import { PRIORITY_CLASSES, type QueueEntry, type QueuePosition, type UrlRecord } from '../domain/record.js';
+import { PRIORITY_CLASSES, type QueueEntry, type UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { HostsListed, QueueHead } from '../protocols/effects.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
