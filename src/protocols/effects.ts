@@ -192,7 +192,11 @@ export interface ListHosts {
 }
 export interface HostsListed {
   readonly type: 'hostsListed';
-  readonly hosts: readonly { readonly host: HostName; readonly best: PriorityClass | null; readonly wakeAtMs: number | null }[];
+  readonly hosts: readonly {
+    readonly host: HostName;
+    readonly best: PriorityClass | null;
+    readonly wakeAtMs: number | null;
+  }[];
   readonly complete: boolean;
   readonly failure: string | null;
 }

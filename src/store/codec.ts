@@ -203,7 +203,7 @@ export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   const robots = read.list(1);
-  if (!robots.every((it) => isObject(it) && typeof it['origin'] === 'string' && isObject(it['state']))) read.wrong(1);
+  if (!robots.every((it) => isObject(it) && typeof it.origin === 'string' && isObject(it.state))) read.wrong(1);
   if (!isObject(row[2])) read.wrong(2);
   if (!isObject(row[3])) read.wrong(3);
   const snapshot = {
