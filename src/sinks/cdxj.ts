@@ -52,8 +52,12 @@ export function surt(url: string): string {
   if (parsed === null) return url;
   const host = parsed.hostname.split('.').reverse().join(',');
   const port = parsed.port === '' ? '' : `:${parsed.port}`;
-  if (parsed.search !== '') parsed.searchParams.sort();
-  return `${host}${port})${parsed.pathname}${parsed.search}`;
+  return `${host}${port})${parsed.pathname}${sortedQuery(parsed.search)}`;
+}
+
+/** Parameters in byte order, spelt as they were. */
+function sortedQuery(search: string): string {
+  return search.includes('&') ? `?${search.slice(1).split('&').sort().join('&')}` : search;
 }
 
 function parseUrl(url: string): URL | null {

@@ -12,7 +12,7 @@ import type { HostName } from '../domain/host.js';
 import type { DeadLetter, QueuePosition } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { Admission, CommitReceipt, HostPart, Move, Part, Totals } from '../protocols/commit.js';
-import { type AppendPlan, type Appending, markOf, segmentsOf } from './appending.js';
+import { type Appending, type AppendPlan, markOf, segmentsOf } from './appending.js';
 import {
   decodeCounts,
   encodeCounts,
@@ -200,6 +200,8 @@ export function build(
   commit: { readonly batch: number; readonly parts: readonly Part[]; readonly sync: boolean },
   unsyncedBefore: readonly number[],
 ): BuiltBatch | Miscount {
+  // A doubtful batch that turned out to be in the store must not be written a second time (D2).
+  if (commit.batch <= before.batch) throw new Error(`batch ${commit.batch} after batch ${before.batch}`);
   const building = new Building(store, prepared, before);
   for (const row of prepared.poison) building.takePoison(row);
   for (const part of commit.parts) building.takePart(part);

@@ -31,11 +31,18 @@ import {
   type FileMark,
   Poison,
   type StoreState,
+  type UnsyncedBatch,
 } from './codec.js';
 import { type Database, RowBatch } from './database.js';
-import type { FilesKnown } from './opening.js';
 import { emptyQueue, QueueDraft, recount, scanHost } from './queues.js';
 import { fileKey, META, positionKey, registryKey, summaryKey, unsyncedKey, urlKeyBytes } from './schema.js';
+
+/** What the rows say of files. */
+export interface FilesKnown {
+  readonly marks: Map<string, FileMark>;
+  /** In the order of their batches. */
+  readonly unsynced: readonly (UnsyncedBatch & { readonly batch: number })[];
+}
 
 export interface RepairInput {
   readonly database: Database;

@@ -21,7 +21,7 @@ import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
 import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
-import { openSession, type OpeningOptions, type Session } from './opening.js';
+import { type OpeningOptions, openSession, type Session } from './opening.js';
 import { recount, summaryOf } from './queues.js';
 import * as reading from './reading.js';
 import { META, unsyncedKey } from './schema.js';

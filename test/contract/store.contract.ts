@@ -3,12 +3,12 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { partitionOf } from '../../src/domain/host.js';
 import type { HostPart } from '../../src/protocols/commit.js';
 import type { StorePort } from '../../src/protocols/ports.js';
-import type { Database } from '../../src/store/database.js';
 import { encodeRecord } from '../../src/store/codec.js';
+import type { Database } from '../../src/store/database.js';
 import * as schema from '../../src/store/schema.js';
-import { partitionOf } from '../../src/domain/host.js';
 import {
   admission,
   hostPart,
@@ -310,11 +310,13 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(store.opened().notes).toEqual([]);
     });
 
-    it('takes zeros in the tail for what they are (D7)', async () => {
+    it.each([undefined, 0x0a])('takes zeros in the tail for what they are, last byte %s (D7)', async (lastByte) => {
       await store.commit(1, [seedPart([admission('http://a.test/1', 1)]), visitPart('http://a.test/1', 1)], false);
       await ground.kill(store);
       const bytes = await ground.bytes(PAGES);
-      await ground.replace(PAGES, Buffer.alloc(bytes.length));
+      const zeros = Buffer.alloc(bytes.length);
+      if (lastByte !== undefined) zeros[zeros.length - 1] = lastByte;
+      await ground.replace(PAGES, zeros);
       store = await ground.open();
       expect((await store.loadHost('a.test', 9)).head.ready).toHaveLength(1);
       expect(await ground.size(PAGES)).toBe(0);
@@ -419,6 +421,49 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(receipt.totals.ready).toBe(2);
     });
 
+    it('moves a head down to what is inserted below it in the same batch, whatever the host claims', async () => {
+      await store.commit(1, [seedPart([admission('http://a.test/20', 20)])], false);
+      const heads = [0, 0, 0, 20, 0, 0, 0, 0];
+      const admitted = [admission('http://a.test/12', 12)];
+      const receipt = await store.commit(2, [hostPart('a.test', { heads, admitted })], false);
+      expect(receipt.queues[0]?.heads[3]).toBe(12);
+      await again();
+      expect(store.opened().nextSequence).toBe(21);
+    });
+
+    it('keeps what it knows of unsynced bytes only until a sync commit vouches for them', async () => {
+      const unsynced = async () => {
+        await ground.kill(store);
+        let rows = 0;
+        await ground.raw(async (database) => {
+          rows = (await database.keys(schema.kindRange(schema.KIND.unsynced)).all()).length;
+        });
+        store = await ground.open();
+        return rows;
+      };
+      await store.commit(1, [seedPart([1, 2, 3].map((i) => admission(`http://a.test/${i}`, i)))], false);
+      await store.commit(2, [visitPart('http://a.test/1', 1)], false);
+      await store.commit(3, [visitPart('http://a.test/2', 2)], false);
+      expect(await unsynced()).toBe(2);
+      await store.commit(4, [visitPart('http://a.test/3', 3)], true);
+      expect(await unsynced()).toBe(0);
+    });
+
+    it('writes over what a batch that never came to be left in the next archive file (D4)', async () => {
+      const next = 'archive/orbweaver-00002.warc.gz';
+      await store.commit(
+        1,
+        [seedPart([1, 2].map((i) => admission(`http://a.test/${i}`, i))), visitPart('http://a.test/1', 1)],
+        true,
+      );
+      await store.close();
+      await ground.replace(next, Buffer.alloc(100_000, 7));
+      store = await ground.open({ archiveBytesMax: 1 });
+      await store.commit(2, [visitPart('http://a.test/2', 2)], false);
+      expect(gunzipSync(await ground.bytes(next)).toString()).toContain('response http://a.test/2');
+      expect(await ground.size(next)).toBeLessThan(1000);
+    });
+
     it('refuses a newer schema with a clear message (D5)', async () => {
       await store.close();
       await ground.raw(async (database) => {
@@ -445,6 +490,14 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await store.close();
       await expect(store.commit(3, [], false)).rejects.toMatchObject({ code: 'store_io' });
       expect((await store.loadHost('a.test', 1)).head.failure).toContain('closed');
+    });
+
+    it('refuses a batch that it holds already (D2)', async () => {
+      await store.commit(4, [seedPart([admission('http://a.test/1', 1)])], false);
+      await expect(store.commit(4, [seedPart([admission('http://a.test/1', 1)])], false)).rejects.toThrow(
+        'batch 4 after batch 4',
+      );
+      expect((await store.commit(5, [], false)).totals.urls).toBe(1);
     });
 
     it('leaves the store as it was when a part can not be written', async () => {
