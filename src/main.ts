@@ -107,7 +107,13 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     dir: options.dataDir,
     archiveBytesMax: config.archive.fileBytesMax,
     warcinfo: (filename) =>
-      warcinfoRecord({ filename, software: 'Orbweaver/0.1', operator: config.userAgent, userAgent: config.userAgent, createdAtMs: Date.now() }),
+      warcinfoRecord({
+        filename,
+        software: 'Orbweaver/0.1',
+        operator: config.userAgent,
+        userAgent: config.userAgent,
+        createdAtMs: Date.now(),
+      }),
   });
   const parsers = createParserThreads({ threads: config.page.threads, faults: options.faults !== undefined });
   const closing = async (): Promise<void> => {
@@ -146,7 +152,10 @@ export function planTree(
   return {
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
-      scope: scopeOf(config.scope, seeds.map(({ host }) => host)),
+      scope: scopeOf(
+        config.scope,
+        seeds.map(({ host }) => host),
+      ),
       depthMax: config.maxDepth,
       seen: opened.seen,
       totals: opened.totals,
@@ -178,7 +187,10 @@ export function planTree(
       linksMax: config.page.linksMax,
       archive: config.archive.enabled,
       parserThreads: config.page.threads,
-      retry: { schedule: config.retry.delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax: config.retry.deliveriesMax },
+      retry: {
+        schedule: config.retry.delaysSeconds.map((seconds) => seconds * 1_000),
+        deliveriesMax: config.retry.deliveriesMax,
+      },
       window: 64,
       quota: 64,
       openMax: 8,
@@ -221,7 +233,8 @@ class RunningCrawl implements Crawl {
     this.kernel = createKernel(engineTree(plan), ports, options.faults === undefined ? {} : { faults: options.faults });
     this.kernel.start();
     const { seeds } = options;
-    if (seeds.length > 0) this.kernel.tell(addresses.frontier, { type: 'seed', command: 1, candidates: seeds, refused: [] });
+    if (seeds.length > 0)
+      this.kernel.tell(addresses.frontier, { type: 'seed', command: 1, candidates: seeds, refused: [] });
     this.ended = this.run();
   }
 
@@ -316,7 +329,10 @@ class RunningCrawl implements Crawl {
 async function archiveFiles(dataDir: string): Promise<string[]> {
   const folder = join(dataDir, 'archive');
   const files = await readdir(folder).catch(() => []);
-  return files.filter((name) => name.endsWith('.warc.gz')).sort().map((name) => join(folder, name));
+  return files
+    .filter((name) => name.endsWith('.warc.gz'))
+    .sort()
+    .map((name) => join(folder, name));
 }
 
 /** Waits for a promise, but not for ever. */

@@ -15,7 +15,9 @@ export interface Props {
   readonly slot: number;
 }
 
-type State = { readonly phase: 'idle' } | { readonly phase: 'fetching'; readonly permit: Permit; readonly sinceMs: number };
+type State =
+  | { readonly phase: 'idle' }
+  | { readonly phase: 'fetching'; readonly permit: Permit; readonly sinceMs: number };
 
 const IDLE: State = { phase: 'idle' };
 

@@ -12,7 +12,14 @@
  * one part. The crawl ends when nothing is unacknowledged, no host is active or in line, and nothing falls due soon.
  */
 import type { Bloom } from '../domain/bloom.js';
-import { type ClassQueues, createClassQueues, joinLine, leaveLine, nonEmptyLines, takeFront } from '../domain/class-queues.js';
+import {
+  type ClassQueues,
+  createClassQueues,
+  joinLine,
+  leaveLine,
+  nonEmptyLines,
+  takeFront,
+} from '../domain/class-queues.js';
 import { createDueHeap, type DueHeap, peekDue, popDue, pushDue } from '../domain/due-heap.js';
 import type { HostName } from '../domain/host.js';
 import type { PriorityClass, UrlRecord } from '../domain/record.js';
@@ -78,6 +85,8 @@ interface State {
 
 const LISTED_AT_ONCE = 1_000;
 const WAITING_TOLD_MAX = 20;
+/** Woken too early, a host that cools down would not hear it. */
+const SET_ASIDE_MARGIN_MS = 1_000;
 
 export const frontier: Behaviour<Props, State, Message> = {
   start: (props) => {
@@ -122,7 +131,13 @@ export const frontier: Behaviour<Props, State, Message> = {
         const admission = admit(state, candidate, SEEDED, now);
         if (admission !== null) admitted.push(admission);
       }
-      const part: Part = { kind: 'seed', command, seeds: candidates.map(({ url, key }) => ({ url, key })), refused, admitted };
+      const part: Part = {
+        kind: 'seed',
+        command,
+        seeds: candidates.map(({ url, key }) => ({ url, key })),
+        refused,
+        admitted,
+      };
       return settleDown(state, now, [toRecorder(state, part)]);
     },
 
@@ -151,7 +166,10 @@ export const frontier: Behaviour<Props, State, Message> = {
         effects.push(...tell(state, part, known));
       }
       state.totals = receipt.totals;
-      effects.push({ do: 'announce', event: { event: 'totals', totals: receipt.totals, hostsActive: state.active.size } });
+      effects.push({
+        do: 'announce',
+        event: { event: 'totals', totals: receipt.totals, hostsActive: state.active.size },
+      });
       for (const queue of receipt.queues) hear(state, queue, now, effects);
       return settleDown(state, now, effects);
     },
@@ -174,6 +192,15 @@ export const frontier: Behaviour<Props, State, Message> = {
     listDue: (state) => {
       begin(state);
       return [state, [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }]];
+    },
+
+    // One poisonous host: its rows stay in the store, and it is tried again when it has cooled down.
+    setAside: (state, { name, coolingMs }, now) => {
+      begin(state);
+      state.active.delete(name);
+      leaveLine(state.front, name);
+      restUntil(state, name, now.wallMs + coolingMs + SET_ASIDE_MARGIN_MS);
+      return settleDown(state, now, []);
     },
 
     wakeDue: (state, _message, now) => {
@@ -263,7 +290,9 @@ function toRecorder(state: State, part: Part): Effect {
 
 function tell(state: State, part: Part, known: ReadonlySet<UrlKey>): Effect[] {
   if (part.kind === 'seed') {
-    const entered = new Set(part.admitted.filter(({ record }) => !known.has(record.key)).map(({ record }) => record.key));
+    const entered = new Set(
+      part.admitted.filter(({ record }) => !known.has(record.key)).map(({ record }) => record.key),
+    );
     const queued = part.seeds.filter(({ key }) => entered.has(key)).map(({ url }) => url);
     const rest = part.seeds.filter(({ key }) => !entered.has(key)).map(({ url }) => url);
     const { command, refused } = part;
@@ -274,13 +303,16 @@ function tell(state: State, part: Part, known: ReadonlySet<UrlKey>): Effect[] {
     if (attempt.status !== null) state.visits += 1;
     const { outcome, code, status, tier, durationMs } = attempt;
     const { url, host } = record;
-    effects.push({ do: 'announce', event: { event: 'visit', url, host, outcome, code, status, tier, bytes, durationMs } });
+    effects.push({
+      do: 'announce',
+      event: { event: 'visit', url, host, outcome, code, status, tier, bytes, durationMs },
+    });
   }
   return effects;
 }
 
 /** Only hosts with news: their ready queue was empty, or has a better class than before. */
-function hear(state: State, queue: CommitReceipt['queues'][number], now: Instant, effects: Effect[]): void {
+function hear(state: State, queue: CommitReceipt['queues'][number], _now: Instant, effects: Effect[]): void {
   const { host, news, wakeAtMs } = queue;
   if (news === null) {
     if (wakeAtMs !== null && !state.active.has(host) && !state.front.lineOf.has(host)) restUntil(state, host, wakeAtMs);

@@ -9,7 +9,14 @@ import type { ParsedPage, ParseResult } from '../domain/parsing.js';
 import type { Origin } from '../domain/host.js';
 import { headsOf } from '../policy/back-queue.js';
 import { completed, failed, parked, postponed, type Settlement, unparked } from '../policy/history.js';
-import { type ContentJudgement, judgeContent, judgeRobots, judgeTransport, stateAfter, type TransportJudgement } from '../policy/judgement.js';
+import {
+  type ContentJudgement,
+  judgeContent,
+  judgeRobots,
+  judgeTransport,
+  stateAfter,
+  type TransportJudgement,
+} from '../policy/judgement.js';
 import type { Instant } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import type { ArchiveEntry, HostPart, Move, PageLine, VisitSummary } from '../protocols/commit.js';
@@ -81,14 +88,19 @@ export function settleStopped(state: Live, stopped: Stopped, now: Instant): Sett
   switch (stopped.why) {
     case 'blocked': {
       const judgement = judgeRobots('disallowed');
-      return completed(entry, attemptOf(judgement, now, 0), stateAfter(entry.record.state, judgement), { robots: stopped.robots });
+      return completed(entry, attemptOf(judgement, now, 0), stateAfter(entry.record.state, judgement), {
+        robots: stopped.robots,
+      });
     }
     case 'parked':
       return parked(entry, attemptOf(judgeRobots('unreadable'), now, 0));
     case 'no_address': {
       const { resolution } = stopped;
       const code = resolution.kind === 'refused' ? 'guard_refused' : resolution.code;
-      const judgement = judgeTransport({ kind: 'dns', code, detail: resolution.detail }, { hadValidators: false, nowWallMs: now.wallMs });
+      const judgement = judgeTransport(
+        { kind: 'dns', code, detail: resolution.detail },
+        { hadValidators: false, nowWallMs: now.wallMs },
+      );
       return settlementOf(state, entry, judgement, attemptOf(judgement, now, 0), {}, now);
     }
   }
@@ -115,9 +127,16 @@ export function emitTransport(
 }
 
 /** A visit whose body was read. */
-export function emitContent(state: Live, permit: PermitNumber, visit: ReadVisit, result: ParseResult, now: Instant): Effect {
+export function emitContent(
+  state: Live,
+  permit: PermitNumber,
+  visit: ReadVisit,
+  result: ParseResult,
+  now: Instant,
+): Effect {
   const { entry, transport } = visit;
-  let judgement: ContentJudgement = transport.next === 'parse' ? judgeContent(transport, result) : { ...transport, next: 'commit' };
+  let judgement: ContentJudgement =
+    transport.next === 'parse' ? judgeContent(transport, result) : { ...transport, next: 'commit' };
   const tooFar = judgement.outcome === 'redirected' && /R*$/.exec(entry.record.hopPath)?.[0].length === REDIRECTS_MAX;
   if (tooFar) judgement = { ...judgement, outcome: 'refused', code: 'redirect_limit', urlState: 'refused' };
   const attempt = attemptOf(judgement, now, visit.durationMs);
@@ -139,7 +158,11 @@ export function emitContent(state: Live, permit: PermitNumber, visit: ReadVisit,
   return emit(state, wish, now);
 }
 
-export function attemptOf(judgement: Pick<ContentJudgement, 'outcome' | 'code' | 'status'>, now: Instant, durationMs: number): Attempt {
+export function attemptOf(
+  judgement: Pick<ContentJudgement, 'outcome' | 'code' | 'status'>,
+  now: Instant,
+  durationMs: number,
+): Attempt {
   const { outcome, code, status } = judgement;
   return { atMs: Math.round(now.wallMs), outcome, code, status, tier: 1, durationMs: Math.round(durationMs) };
 }
@@ -147,7 +170,9 @@ export function attemptOf(judgement: Pick<ContentJudgement, 'outcome' | 'code' |
 function settlementOf(
   state: Live,
   entry: PageVisit['entry'],
-  judgement: Pick<ContentJudgement, 'urlState'> & { readonly next: TransportJudgement['next'] | ContentJudgement['next'] },
+  judgement: Pick<ContentJudgement, 'urlState'> & {
+    readonly next: TransportJudgement['next'] | ContentJudgement['next'];
+  },
   attempt: Attempt,
   changes: Parameters<typeof completed>[3],
   now: Instant,
@@ -186,19 +211,34 @@ function pageLine(visit: ReadVisit, attempt: Attempt, parsed: ParsedPage): PageL
 }
 
 /** The archive's entry for a response, whatever its status; null when it is not archived. */
-export function archiveEntry(visit: Extract<OpenVisit, { phase: 'reading' }>, url: string, result: ParseResult): ArchiveEntry | null {
+export function archiveEntry(
+  visit: Extract<OpenVisit, { phase: 'reading' }>,
+  url: string,
+  result: ParseResult,
+): ArchiveEntry | null {
   if (result.archive === null) return null;
   const mime = result.kind === 'parsed' ? (result.page?.mime ?? 'unk') : 'unk';
   const payloadDigest = result.kind === 'parsed' ? result.payloadDigest : '-';
-  return { url, atMs: Math.round(visit.sinceWallMs), status: visit.transport.status ?? 0, mime, payloadDigest, records: result.archive };
+  return {
+    url,
+    atMs: Math.round(visit.sinceWallMs),
+    status: visit.transport.status ?? 0,
+    mime,
+    payloadDigest,
+    records: result.archive,
+  };
 }
 
 function foundIn(visit: ReadVisit, judgement: ContentJudgement, parsed: ParsedPage): Found | null {
   const { record } = visit.entry;
-  const via = { via: record.url, hopPath: record.hopPath, depth: record.depth, seedRedirect: /^R*$/.test(record.hopPath) };
+  const via = {
+    via: record.url,
+    hopPath: record.hopPath,
+    depth: record.depth,
+    seedRedirect: /^R*$/.test(record.hopPath),
+  };
   if (judgement.outcome === 'redirected' && parsed.redirect !== null) return { ...via, candidates: [parsed.redirect] };
   const { page } = parsed;
   if (judgement.outcome !== 'fetched' || page === null || page.nofollow || page.links.length === 0) return null;
   return { ...via, candidates: page.links };
 }
-

@@ -115,6 +115,8 @@ export type OpenVisit = Target & {
         readonly durationMs: number;
         readonly bytes: number;
         readonly cut: boolean;
+        /** What the gate is owed: a robots.txt may hold the delay that counts from its own end on. Null once it was told. */
+        readonly closedForMs: number | null;
         readonly validators: { readonly etag: string | null; readonly lastModified: string | null };
       }
   );

@@ -35,7 +35,11 @@ type NoAddress = Exclude<Resolution, { kind: 'addresses' }>;
 
 /** A row that the last look stopped, and why. */
 export type Stopped =
-  | { readonly why: 'blocked'; readonly entry: QueueEntry; readonly robots: Extract<ReturnType<typeof lookAt>, { look: 'blocked' }>['robots'] }
+  | {
+      readonly why: 'blocked';
+      readonly entry: QueueEntry;
+      readonly robots: Extract<ReturnType<typeof lookAt>, { look: 'blocked' }>['robots'];
+    }
   | { readonly why: 'parked'; readonly entry: QueueEntry }
   | { readonly why: 'no_address'; readonly entry: QueueEntry; readonly resolution: NoAddress };
 
@@ -46,7 +50,9 @@ export interface Choice {
 }
 
 export function nextStep(state: Live, now: Instant): Step {
-  const readable = state.queue.parked.filter((entry) => pages(robotsOf(state, originOf(entry.record.url)), now.wallMs).may === 'ask');
+  const readable = state.queue.parked.filter(
+    (entry) => pages(robotsOf(state, originOf(entry.record.url)), now.wallMs).may === 'ask',
+  );
   if (readable.length > 0) return { step: 'unpark', entries: readable };
 
   const noAddress = noAddressOf(state, now);
@@ -122,7 +128,8 @@ function huntForParked(state: Live, now: Instant): Target | null {
     const hunt = state.asking.get(origin);
     if (hunt !== undefined && hunt.by !== 'nobody') continue;
     if (hunt !== undefined) return { what: 'robots', hunt };
-    if (pages(robotsOf(state, origin), now.wallMs).may === 'wait_for_robots') return { what: 'robots', hunt: newHunt(origin) };
+    if (pages(robotsOf(state, origin), now.wallMs).may === 'wait_for_robots')
+      return { what: 'robots', hunt: newHunt(origin) };
   }
   return null;
 }
@@ -183,7 +190,10 @@ export function noAddressOf(state: Live, now: Instant): NoAddress | null {
 }
 
 /** The address that the host's next request goes to; null when it has to be resolved first. */
-export function addressOf(state: Live, now: Instant): Extract<Resolution, { kind: 'addresses' }>['addresses'][number] | null {
+export function addressOf(
+  state: Live,
+  now: Instant,
+): Extract<Resolution, { kind: 'addresses' }>['addresses'][number] | null {
   const known = state.names.known;
   if (known === null || known.untilMs <= now.monotonicMs) return null;
   return known.resolution.kind === 'addresses' ? (known.resolution.addresses[0] ?? null) : null;

@@ -27,7 +27,18 @@ import type { Message, RobotsFound } from '../protocols/host.js';
 import { UNTOUCHED } from '../protocols/host-snapshot.js';
 import type { Ask, Permit, PermitNumber, Verdict } from '../protocols/workbench.js';
 import { archiveEntry, emit, emitContent, emitTransport, settleStopped, unpark } from './host-parts.js';
-import { type Beginning, delayMsOf, type Live, type OpenVisit, type Props, robotsOf, robotsUrlOf, type RobotsHunt, type State, type Target } from './host-state.js';
+import {
+  type Beginning,
+  delayMsOf,
+  type Live,
+  type OpenVisit,
+  type Props,
+  robotsOf,
+  robotsUrlOf,
+  type RobotsHunt,
+  type State,
+  type Target,
+} from './host-state.js';
 import { addressOf, choose, nextStep, onward, silence, type Step } from './host-steps.js';
 
 /** Another host's answer to an errand is waited for so long. */
@@ -75,13 +86,20 @@ export const host: Behaviour<Props, State, Message> = {
     },
 
     readDue: (state, _message, now) =>
-      state.phase === 'live' && state.activity.doing === 'reading' ? goOn(state, now, []) : state.phase === 'loading' ? load(state) : [state, []],
+      state.phase === 'live' && state.activity.doing === 'reading'
+        ? goOn(state, now, [])
+        : state.phase === 'loading'
+          ? load(state)
+          : [state, []],
 
     resolved: (state, { resolution }, now) => {
       if (state.phase !== 'live' || state.activity.doing !== 'resolving') return [state, []];
       state.names.known = { resolution, untilMs: now.monotonicMs + resolution.expiresInMs, charged: false };
       if (resolution.kind === 'failed') {
-        state.snapshot = { ...state.snapshot, breaker: breakers.failed(state.snapshot.breaker, now.wallMs, now.draw()) };
+        state.snapshot = {
+          ...state.snapshot,
+          breaker: breakers.failed(state.snapshot.breaker, now.wallMs, now.draw()),
+        };
       }
       return goOn(state, now, []);
     },
@@ -108,10 +126,21 @@ export const host: Behaviour<Props, State, Message> = {
       const url = visit.what === 'robots' ? visit.hunt.url : visit.errand.url;
       const found: RobotsFound =
         result.kind === 'parsed'
-          ? { kind: 'answer', status: visit.transport.status ?? 0, bytes: result.decoded, cut: visit.cut, redirect: result.redirect, retryAfterMs: null }
+          ? {
+              kind: 'answer',
+              status: visit.transport.status ?? 0,
+              bytes: result.decoded,
+              cut: visit.cut,
+              redirect: result.redirect,
+              retryAfterMs: null,
+            }
           : { kind: 'failure', code: result.code };
       const part = emit(state, { permit, archive: archiveEntry(visit, url, result) }, now);
-      return proceed(state, now, [part, ...foundOut(state, visit, found, now)], null);
+      const effects = [part, ...foundOut(state, visit, found, now)];
+      const { closedForMs } = visit;
+      const verdict =
+        closedForMs === null ? null : { permit, closedForMs: Math.max(closedForMs, delayMsOf(state, now.wallMs)) };
+      return proceed(state, now, effects, verdict);
     },
 
     recorded: (state, { tickets, ready }, now) => {
@@ -262,11 +291,24 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
       return [{ do: 'resolve', host: props.name }];
     case 'read':
       activity.doing = 'reading';
-      return [{ do: 'readQueue', host: props.name, from: queues.headsOf(queue, new Set()), limit: props.window + queue.taken.size }];
+      return [
+        {
+          do: 'readQueue',
+          host: props.name,
+          from: queues.headsOf(queue, new Set()),
+          limit: props.window + queue.taken.size,
+        },
+      ];
     case 'rest':
       activity.doing = 'resting';
       return [
-        send(addresses.frontier, { type: 'rested', host: props.name, wake: state.wake, left: step.left, wakeAtMs: step.wakeAtMs }),
+        send(addresses.frontier, {
+          type: 'rested',
+          host: props.name,
+          wake: state.wake,
+          left: step.left,
+          wakeAtMs: step.wakeAtMs,
+        }),
         schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' }),
       ];
   }
@@ -285,7 +327,8 @@ function askFor(state: Live, { priority }: Extract<Step, { step: 'ask' }>, now: 
 /** The last look: what the permit is spent on is chosen now, by the rules in force now. */
 function spend(state: Live, permit: Permit, now: Instant): Turn<State> {
   const { target, stopped } = choose(state, now);
-  if (target === null || stopped.length > 0 || silence(state, now) !== null) return goOn(state, now, [giveBack(permit)]);
+  if (target === null || stopped.length > 0 || silence(state, now) !== null)
+    return goOn(state, now, [giveBack(permit)]);
   const asked = breakers.ask(state.snapshot.breaker, now.wallMs);
   state.snapshot = { ...state.snapshot, breaker: asked.state };
   state.activity.doing = 'fetching';
@@ -323,16 +366,25 @@ function giveBack(permit: Permit): Effect {
 }
 
 /** The transport's judgement: what the host learns, at once. */
-function transported(state: Live, permit: PermitNumber, visit: OpenVisit, result: FetchResult, now: Instant): Turn<State> {
+function transported(
+  state: Live,
+  permit: PermitNumber,
+  visit: OpenVisit,
+  result: FetchResult,
+  now: Instant,
+): Turn<State> {
   if (result.kind === 'failure' && result.code === 'interrupted') {
     abandon(state, permit, visit, now);
     return goOn(state, now, [send(addresses.workbench, { type: 'closed', visits: [permit] })]);
   }
   const transport = judgeTransport(result, { hadValidators: false, nowWallMs: now.wallMs });
   const verdict: Verdict = { permit, closedForMs: learn(state, transport, result.durationMs, now) };
-  const bodyIsRead = result.kind === 'response' && (transport.next === 'parse' || (transport.next === 'settled' && state.props.archive));
+  const bodyIsRead =
+    result.kind === 'response' && (transport.next === 'parse' || (transport.next === 'settled' && state.props.archive));
   if (bodyIsRead) {
-    return goOn(state, now, [giveToParser(state, permit, visit, result, transport)], verdict);
+    const isRobots = visit.what === 'robots';
+    const read = giveToParser(state, permit, visit, result, transport, isRobots ? verdict.closedForMs : null);
+    return goOn(state, now, [read], isRobots ? null : verdict);
   }
   state.open.delete(permit);
   if (visit.what === 'page') {
@@ -344,7 +396,14 @@ function transported(state: Live, permit: PermitNumber, visit: OpenVisit, result
   }
   const found: RobotsFound =
     result.kind === 'response'
-      ? { kind: 'answer', status: result.status, bytes: null, cut: false, redirect: null, retryAfterMs: transport.throttle?.retryAfterMs ?? null }
+      ? {
+          kind: 'answer',
+          status: result.status,
+          bytes: null,
+          cut: false,
+          redirect: null,
+          retryAfterMs: transport.throttle?.retryAfterMs ?? null,
+        }
       : { kind: 'failure', code: result.code };
   return goOn(state, now, [emit(state, { permit }, now), ...foundOut(state, visit, found, now)], verdict);
 }
@@ -369,7 +428,13 @@ function learn(state: Live, transport: TransportJudgement, durationMs: number, n
     throttle = eased(throttle);
     closedUntilMs = null;
   }
-  state.snapshot = { breaker, throttle, closedUntilMs, lastDurationMs: Math.round(durationMs), requests: snapshot.requests + 1 };
+  state.snapshot = {
+    breaker,
+    throttle,
+    closedUntilMs,
+    lastDurationMs: Math.round(durationMs),
+    requests: snapshot.requests + 1,
+  };
   const delayMs = delayMsOf(state, now.wallMs);
   // A refusal that names no time asks for patience all the same.
   return Math.max(closedForMs, transport.pace === 'slower' ? 2 * delayMs : delayMs);
@@ -381,13 +446,24 @@ function giveToParser(
   visit: OpenVisit,
   result: Extract<FetchResult, { kind: 'response' }>,
   transport: TransportJudgement,
+  closedForMs: number | null,
 ): Effect {
   const { props } = state;
-  const url = visit.what === 'page' ? visit.entry.record.url : visit.what === 'robots' ? visit.hunt.url : visit.errand.url;
+  const url =
+    visit.what === 'page' ? visit.entry.record.url : visit.what === 'robots' ? visit.hunt.url : visit.errand.url;
   const bytes = result.body.byteLength;
   const headerOf = (name: string) => result.headers.find(([spelled]) => spelled.toLowerCase() === name)?.[1] ?? null;
   const validators = { etag: headerOf('etag'), lastModified: headerOf('last-modified') };
-  state.open.set(permit, { ...visit, phase: 'reading', transport, durationMs: result.durationMs, bytes, cut: result.cut, validators });
+  state.open.set(permit, {
+    ...visit,
+    phase: 'reading',
+    transport,
+    durationMs: result.durationMs,
+    bytes,
+    cut: result.cut,
+    closedForMs,
+    validators,
+  });
   const { status, statusText, httpVersion, headers, remoteAddress, body, cut } = result;
   return send(addresses.parser(permit % props.parserThreads), {
     type: 'read',
@@ -423,7 +499,12 @@ function abandon(state: Live, permit: PermitNumber, visit: OpenVisit, now: Insta
 
 // -- robots.txt -------------------------------------------------------------------------------------------------
 
-function foundOut(state: Live, visit: Exclude<OpenVisit, { what: 'page' }>, found: RobotsFound, now: Instant): Effect[] {
+function foundOut(
+  state: Live,
+  visit: Exclude<OpenVisit, { what: 'page' }>,
+  found: RobotsFound,
+  now: Instant,
+): Effect[] {
   if (visit.what === 'robots') return hunted(state, visit.hunt, found, now);
   const { for: asker, origin } = visit.errand;
   return [send(addresses.host(asker), { type: 'errandDone', origin, found })];

@@ -30,7 +30,12 @@ export const parser: Behaviour<Props, State, Message> = {
       send(addresses.host(read.host), {
         type: 'parsed',
         permit: read.permit,
-        result: { kind: 'unparsed', code: 'worker_crashed', detail: 'the parser crashed with it in hand', archive: null },
+        result: {
+          kind: 'unparsed',
+          code: 'worker_crashed',
+          detail: 'the parser crashed with it in hand',
+          archive: null,
+        },
       }),
     );
     return fill({ thread, waiting: held.waiting, reading: [] }, lost);
@@ -44,7 +49,9 @@ export const parser: Behaviour<Props, State, Message> = {
       if (read === undefined) return [state, []];
       const effects: Effect[] = [send(addresses.host(read.host), { type: 'parsed', permit: ticket, result })];
       if (result.kind === 'unparsed' && result.code === 'worker_crashed') {
-        effects.push(log('error', 'parser_thread_died', { thread: state.thread, url: read.task.url, detail: result.detail }));
+        effects.push(
+          log('error', 'parser_thread_died', { thread: state.thread, url: read.task.url, detail: result.detail }),
+        );
       }
       return fill({ ...state, reading: state.reading.filter((one) => one !== read) }, effects);
     },

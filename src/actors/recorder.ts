@@ -84,7 +84,17 @@ export const recorder: Behaviour<Props, State, Message> = {
   },
 
   on: {
-    record: (state, { parts }, now) => write(wait(state, parts.map((part) => ({ part })), now), now, [], false),
+    record: (state, { parts }, now) =>
+      write(
+        wait(
+          state,
+          parts.map((part) => ({ part })),
+          now,
+        ),
+        now,
+        [],
+        false,
+      ),
 
     fence: (state, { host, epoch }, now) => write(wait(state, [{ fence: { host, epoch } }], now), now, [], false),
 
@@ -119,7 +129,8 @@ export const recorder: Behaviour<Props, State, Message> = {
       ];
     },
 
-    reopenDue: (state) => (state.writing.phase === 'reopening' ? [state, [{ do: 'reopen', outlives: true }]] : [state, []]),
+    reopenDue: (state) =>
+      state.writing.phase === 'reopening' ? [state, [{ do: 'reopen', outlives: true }]] : [state, []],
 
     reopenFailed: (state, { code, detail }, now) => {
       if (state.writing.phase !== 'reopening') return [state, []];
@@ -173,7 +184,10 @@ function write(state: State, now: Instant, effects: Effect[], atOnce: boolean): 
   const parts = waiting.flatMap((wish) => ('part' in wish ? [wish.part] : []));
   const batch: Batch = { number: state.batch + 1, wishes: waiting, parts, sync: syncIsDue || draining };
   effects.push(commit(batch));
-  return [{ ...state, waiting: [], flushAtMs: null, batch: batch.number, writing: { phase: 'committing', batch } }, effects];
+  return [
+    { ...state, waiting: [], flushAtMs: null, batch: batch.number, writing: { phase: 'committing', batch } },
+    effects,
+  ];
 }
 
 function commit(batch: Batch): Effect {
@@ -200,7 +214,9 @@ function acknowledge(batch: Batch, receipt: CommitReceipt): Effect[] {
   if (batch.parts.length > 0) {
     effects.push(send(addresses.frontier, { type: 'recorded', parts: batch.parts, receipt }));
   }
-  const readyOf = new Map(receipt.queues.map(({ host, ready }) => [host, ready.reduce((sum, count) => sum + count, 0)]));
+  const readyOf = new Map(
+    receipt.queues.map(({ host, ready }) => [host, ready.reduce((sum, count) => sum + count, 0)]),
+  );
   for (const [host, tickets] of ticketsOf) {
     effects.push(send(addresses.host(host), { type: 'recorded', tickets, ready: readyOf.get(host) ?? 0 }));
   }
@@ -212,7 +228,12 @@ function acknowledge(batch: Batch, receipt: CommitReceipt): Effect[] {
 // -- times ------------------------------------------------------------------------------------------------------
 
 function syncLater(props: Props, now: Instant): Effect {
-  return { do: 'schedule', key: 'sync', atMonotonicMs: now.monotonicMs + props.syncEveryMs, message: { type: 'syncDue' } };
+  return {
+    do: 'schedule',
+    key: 'sync',
+    atMonotonicMs: now.monotonicMs + props.syncEveryMs,
+    message: { type: 'syncDue' },
+  };
 }
 
 function reopenLater(attempts: number, now: Instant): Effect {

@@ -10,7 +10,14 @@
  */
 import type { VettedAddress } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
-import { createClassQueues, joinLine, leaveLine, nonEmptyLines, takeFront, type ClassQueues } from '../domain/class-queues.js';
+import {
+  createClassQueues,
+  joinLine,
+  leaveLine,
+  nonEmptyLines,
+  takeFront,
+  type ClassQueues,
+} from '../domain/class-queues.js';
 import { createDueHeap, peekDue, popDue, pushDue, type DueHeap } from '../domain/due-heap.js';
 import { drawClass } from '../policy/draw.js';
 import * as gates from '../policy/gate.js';
@@ -163,17 +170,8 @@ export const workbench: Behaviour<Props, State, Message> = {
       return [state, []];
     },
 
-    hostRestarted: (state, { host }, now) => {
-      state.granting = [];
-      unfile(state, host);
-      let bytes = 0;
-      for (const [permit, visit] of state.open) {
-        // A request that has not ended keeps its slot, its gate and its address until it does.
-        if (visit.host === host && visit.slot === null) bytes += close(state, permit);
-      }
-      const effects: Effect[] = bytes > 0 ? [{ do: 'release', bytes }] : [];
-      return grantAll(state, now, [...effects, ...drainedIfSo(state)]);
-    },
+    hostRestarted: (state, { host }, now) => forget(state, host, now),
+    setAside: (state, { name }, now) => forget(state, name, now),
 
     gateDue: (state, _message, now) => {
       state.granting = [];
@@ -263,6 +261,18 @@ function revoke(state: State, permit: PermitNumber): void {
   giveBackSlot(state, visit, permit, null);
   state.open.delete(permit);
   state.gates.set(visit.host, gates.giveBack(gateOf(state, visit.host), permit));
+}
+
+/** The host's actor is gone with all that it had open. A request that has not ended keeps its slot, gate and address. */
+function forget(state: State, host: HostName, now: Instant): Turn<State> {
+  state.granting = [];
+  unfile(state, host);
+  let bytes = 0;
+  for (const [permit, visit] of state.open) {
+    if (visit.host === host && visit.slot === null) bytes += close(state, permit);
+  }
+  const effects: Effect[] = bytes > 0 ? [{ do: 'release', bytes }] : [];
+  return grantAll(state, now, [...effects, ...drainedIfSo(state)]);
 }
 
 // -- who is due -------------------------------------------------------------------------------------------------
@@ -393,7 +403,8 @@ function sweepGates(state: State, now: Instant): void {
   for (const [host, gate] of state.gates) {
     const next = gates.overdue(gate, now.monotonicMs);
     if (next !== null) setGate(state, host, next);
-    else if (gate.phase === 'open' && gate.opensAtMs <= now.monotonicMs && !state.asks.has(host)) state.gates.delete(host);
+    else if (gate.phase === 'open' && gate.opensAtMs <= now.monotonicMs && !state.asks.has(host))
+      state.gates.delete(host);
   }
   for (const [name, clock] of state.clocks) {
     const idle = clock.inFlight === null && clock.opensAtMs <= now.monotonicMs && clock.waiting.size === 0;

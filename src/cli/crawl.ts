@@ -11,7 +11,15 @@ import { candidate, isRefused } from '../page/candidate.js';
 import { productTokenOf } from '../policy/robots/agent.js';
 import type { CrawlEvent } from '../protocols/events.js';
 import type { Fault } from '../supervision/faults.js';
-import { type ConfigOptions, type LogOptions, readConfig, wholeNumber, withConfigOptions, withJsonOption, withLogOptions } from './options.js';
+import {
+  type ConfigOptions,
+  type LogOptions,
+  readConfig,
+  wholeNumber,
+  withConfigOptions,
+  withJsonOption,
+  withLogOptions,
+} from './options.js';
 import { openProgress, type Progress, progressModeFor } from './progress.js';
 import { formatSummary, type CrawlSummary } from './summary.js';
 import { CommandError, EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
@@ -39,19 +47,33 @@ export function crawlCommand(terminal: Terminal, ended: (exit: ExitCode) => void
     .addOption(new Option('--scope <scope>', 'how far links are followed').choices(['host', 'site', 'any']))
     .option('--max-depth <n>', 'follow links so far from a seed', wholeNumber(0, 1e6))
     .option('--events', 'with --json: one line a visit', false)
-    .addOption(new Option('--fault <actor:message:nth:times>', 'crash an actor on purpose, to test (repeatable)').default([]).argParser(append));
-  return withJsonOption(withLogOptions(withConfigOptions(command))).action(async (urls: string[], options: CrawlCommandOptions) => {
-    ended(await crawl(urls, options, terminal));
-  });
+    .addOption(
+      new Option('--fault <actor:message:nth:times>', 'crash an actor on purpose, to test (repeatable)')
+        .default([])
+        .argParser(append),
+    );
+  return withJsonOption(withLogOptions(withConfigOptions(command))).action(
+    async (urls: string[], options: CrawlCommandOptions) => {
+      ended(await crawl(urls, options, terminal));
+    },
+  );
 }
 
 async function crawl(urls: readonly string[], options: CrawlCommandOptions, terminal: Terminal): Promise<ExitCode> {
   const config = configOf(options);
   const seeds = urls.map(seedOf);
-  const problem = contactProblem(config.userAgent, seeds.map(({ host }) => host), config);
+  const problem = contactProblem(
+    config.userAgent,
+    seeds.map(({ host }) => host),
+    config,
+  );
   if (problem !== null) throw new CommandError('no_contact', problem, EXIT.usage);
   if (productTokenOf(config.userAgent) === null) {
-    throw new CommandError('no_product_token', `userAgent must begin with a name of letters, - and _ only: ${config.userAgent}`, EXIT.usage);
+    throw new CommandError(
+      'no_product_token',
+      `userAgent must begin with a name of letters, - and _ only: ${config.userAgent}`,
+      EXIT.usage,
+    );
   }
   const faults = options.fault.map(faultOf);
   const log = openLog({ level: options.logLevel, file: options.log ?? null });
@@ -66,7 +88,7 @@ async function crawl(urls: readonly string[], options: CrawlCommandOptions, term
       secondsMax: options.maxSeconds ?? null,
       log,
       onEvent: (event) => tell(event, options, terminal, progress),
-      ...(faults.length > 0 || process.env['ORBWEAVER_PRACTICE_FAULTS'] === '1' ? { faults } : {}),
+      ...(faults.length > 0 || process.env.ORBWEAVER_PRACTICE_FAULTS === '1' ? { faults } : {}),
     });
     const outcome = await watch(running, progress, terminal);
     return conclude(outcome, dataDir, options, terminal);
@@ -88,7 +110,13 @@ function seedOf(text: string): Candidate {
   const absolute = /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `http://${text}`;
   const made = candidate(absolute, null, 'seed', null);
   if (isRefused(made)) {
-    throw new CommandError(made.refusal, `${CODES[made.refusal]}: ${text.slice(0, 200)}`, EXIT.usage, 'seed', 'give an http or https URL');
+    throw new CommandError(
+      made.refusal,
+      `${CODES[made.refusal]}: ${text.slice(0, 200)}`,
+      EXIT.usage,
+      'seed',
+      'give an http or https URL',
+    );
   }
   return made;
 }
@@ -145,13 +173,20 @@ function conclude(outcome: CrawlOutcome, dataDir: string, options: CrawlCommandO
   if (options.json) printJson(terminal, { ...summary, failure, waiting });
   else for (const line of formatSummary(summary)) terminal.print(line);
   if (!options.json && outcome.reason === 'only-waiting') {
-    for (const { host, wakeAtMs } of waiting) terminal.print(`  waits until ${new Date(wakeAtMs).toISOString()}: ${host}`);
+    for (const { host, wakeAtMs } of waiting)
+      terminal.print(`  waits until ${new Date(wakeAtMs).toISOString()}: ${host}`);
   }
-  if (failure !== null) throw new CommandError('crawl_failed', failure, EXIT.failed, dataDir, 'the store is whole; the same command goes on');
+  if (failure !== null)
+    throw new CommandError(
+      'crawl_failed',
+      failure,
+      EXIT.failed,
+      dataDir,
+      'the store is whole; the same command goes on',
+    );
   return outcome.reason === 'interrupted' ? EXIT.interrupted : EXIT.done;
 }
 
 function append(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }
-

@@ -7,8 +7,9 @@
  */
 import { type Document, isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { contradictions } from './limits.js';
 import { nearestNames } from './nearest.js';
-import { type Config, configSchema, contradictions, GROUPS, type Option, OPTIONS, pageThreadsFor } from './schema.js';
+import { type Config, configSchema, GROUPS, type Option, OPTIONS, pageThreadsFor } from './schema.js';
 
 export class ConfigError extends Error {
   readonly code = 'config_invalid';

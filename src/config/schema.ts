@@ -2,7 +2,7 @@
  * Every option: its default, its bounds, its unit and a sentence. Nothing else in the project has a default for them.
  *
  * Objects are strict: an option that does not exist is an error, since a typing error in `politeness` is paid by
- * others. What an option can not say alone (one bound against another) is in `contradictions`.
+ * others. What an option can not say alone (one bound against another) is in `limits.ts`.
  */
 import { z } from 'zod';
 
@@ -88,7 +88,7 @@ export const configSchema = z.strictObject({
     hostDelaysMs: option(
       z.record(hostPattern, whole(0, 3_600_000)),
       {},
-      'Hosts with a delay of their own; *.example.org stands for all names below it.',
+      'Delays of their own for some hosts; *.example.org stands for all names below it, at any depth.',
       milliseconds,
     ),
     adaptiveFactor: option(
@@ -216,31 +216,6 @@ function optionsBelow(path: readonly string[], schema: z.ZodType): Option[] {
   }
   const { description = '', unit = null } = schema.meta() ?? {};
   return [{ key: path.join('.'), path, schema, description, unit }];
-}
-
-export interface Contradiction {
-  /** The options that can not both hold. */
-  readonly keys: readonly string[];
-  readonly message: string;
-}
-
-/** Options whose values exclude each other, though each is within its own bounds. */
-export function contradictions(config: Config): Contradiction[] {
-  const { fetch } = config;
-  const found: Contradiction[] = [];
-  if (fetch.bytesMax * 2 > fetch.bodyBudgetBytes) {
-    found.push({
-      keys: ['fetch.bytesMax', 'fetch.bodyBudgetBytes'],
-      message: `fetch.bodyBudgetBytes (${fetch.bodyBudgetBytes}) must hold two bodies of fetch.bytesMax (${fetch.bytesMax}), or one large page stops the crawl`,
-    });
-  }
-  if (fetch.socketsMax < fetch.slots) {
-    found.push({
-      keys: ['fetch.socketsMax', 'fetch.slots'],
-      message: `fetch.socketsMax (${fetch.socketsMax}) must be at least fetch.slots (${fetch.slots}): each request needs a connection`,
-    });
-  }
-  return found;
 }
 
 /** Threads for pages on a machine with so many cores: the main thread keeps one to itself where there are enough. */

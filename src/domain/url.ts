@@ -24,8 +24,4 @@ export interface Candidate {
 }
 
 /** Why something that was meant as a URL is no candidate. */
-export type UrlRefusal =
-  | 'url_invalid'
-  | 'url_scheme'
-  | 'url_too_long'
-  | 'url_host_invalid';
+export type UrlRefusal = 'url_invalid' | 'url_scheme' | 'url_too_long' | 'url_host_invalid';

@@ -168,7 +168,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   }
 
   #tell(answer: Answer | null, cut: boolean, whole: boolean, durationMs = this.#durationMs()): void {
-    if (answer === null) return this.#tellFailure({ code: 'protocol_error', detail: 'an end without an answer' }, durationMs);
+    if (answer === null)
+      return this.#tellFailure({ code: 'protocol_error', detail: 'an end without an answer' }, durationMs);
     const { line, budget } = this.#parts;
     this.#leave();
     budget.finish(this);

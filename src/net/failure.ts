@@ -27,7 +27,16 @@ export class Fault extends Error implements Ruling {
 }
 
 /** Errors that a peer or a network causes on an open connection. */
-const RESET_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'ENOTCONN']);
+const RESET_CODES: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ECONNABORTED',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENOTCONN',
+]);
 
 /** Messages with which the HTTP client drops a socket for what its peer said, under the code of a dropped socket. */
 const PROTOCOL_MESSAGES: ReadonlySet<string> = new Set(['bad response', 'bad upgrade']);
@@ -62,7 +71,8 @@ export function connectFault(error: Error, handshaking: boolean): Fault {
 function codeOf(error: Error, answered: boolean): FailureCode {
   const code = systemCodeOf(error);
   if (RESET_CODES.has(code)) return 'connection_reset';
-  if (error.name === 'HTTPParserError') return error.message.includes(EOF_MESSAGE) ? cutShort(answered) : 'protocol_error';
+  if (error.name === 'HTTPParserError')
+    return error.message.includes(EOF_MESSAGE) ? cutShort(answered) : 'protocol_error';
   switch (code) {
     case 'UND_ERR_SOCKET':
       return PROTOCOL_MESSAGES.has(error.message) ? 'protocol_error' : cutShort(answered);

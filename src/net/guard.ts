@@ -30,7 +30,14 @@ export type Vetting =
   | { readonly ok: false; readonly range: string; readonly detail: string };
 
 /** Ranges that embed an IPv4 address: RFC 4291 §2.5.5, RFC 3056, RFC 6052, RFC 8215, RFC 6145, RFC 4380. */
-const EMBEDS_IPV4: ReadonlySet<string> = new Set(['ipv4Mapped', 'ipv4Compatible', '6to4', 'rfc6052', 'rfc6145', 'teredo']);
+const EMBEDS_IPV4: ReadonlySet<string> = new Set([
+  'ipv4Mapped',
+  'ipv4Compatible',
+  '6to4',
+  'rfc6052',
+  'rfc6145',
+  'teredo',
+]);
 
 /** Where clouds answer with credentials. Most lie in link-local or private ranges, Azure's does not. */
 const METADATA: ReadonlySet<string> = new Set([

@@ -60,7 +60,10 @@ export class Line {
       maxHeaderSize: options.headerBytesMax + 1,
     });
     // Only emitted when the library fails in reporting a failure; without a listener it would be fatal.
-    (this.#client as EventEmitter).on('error', (error: Error) => void this.destroy(new Fault('protocol_error', error.message)));
+    (this.#client as EventEmitter).on(
+      'error',
+      (error: Error) => void this.destroy(new Fault('protocol_error', error.message)),
+    );
     this.#client.on('disconnect', () => options.onClosed(this));
   }
 

@@ -39,7 +39,14 @@ export function mayGrant(gate: Gate, nowMs: number): boolean {
 
 export function grant(gate: Gate, permit: number, deadlineMs: number): Gate {
   if (gate.phase !== 'open') throw new Error(`permit ${permit} while ${gate.phase}`);
-  return { phase: 'granted', permit, opensAtMs: gate.opensAtMs, endedAtMs: gate.endedAtMs, deadlineMs, closedForMs: null };
+  return {
+    phase: 'granted',
+    permit,
+    opensAtMs: gate.opensAtMs,
+    endedAtMs: gate.endedAtMs,
+    deadlineMs,
+    closedForMs: null,
+  };
 }
 
 /** Nothing was sent with it. */

@@ -4,8 +4,14 @@
  * Pure book-keeping over the judgements: deliveries are counted here and nowhere else (R1), and a URL leaves its
  * queue only through what is returned here.
  */
-import { type Attempt, type Code } from '../domain/outcome.js';
-import { ATTEMPTS_KEPT, type DeadLetter, type QueueEntry, type QueuePosition, type UrlRecord } from '../domain/record.js';
+import type { Attempt, Code } from '../domain/outcome.js';
+import {
+  ATTEMPTS_KEPT,
+  type DeadLetter,
+  type QueueEntry,
+  type QueuePosition,
+  type UrlRecord,
+} from '../domain/record.js';
 import type { UrlState } from '../domain/record.js';
 import { afterFailure, isPoison } from './retry.js';
 
@@ -48,7 +54,11 @@ export function parked(entry: QueueEntry, attempt: Attempt): Settlement {
 }
 
 /** What it was parked for has come. No attempt: nothing was tried. */
-export function unparked(entry: QueueEntry): { readonly from: QueuePosition; readonly to: QueuePosition; readonly record: UrlRecord } {
+export function unparked(entry: QueueEntry): {
+  readonly from: QueuePosition;
+  readonly to: QueuePosition;
+  readonly record: UrlRecord;
+} {
   const { priority } = entry.record;
   return {
     from: entry.at,
@@ -63,13 +73,23 @@ export function postponed(entry: QueueEntry, attempt: Attempt): Settlement {
 }
 
 /** A delivery was used: it waits for the next, or it was the last. */
-export function failed(entry: QueueEntry, attempt: Attempt, terms: RetryTerms, nowWallMs: number, draw: number): Settlement {
+export function failed(
+  entry: QueueEntry,
+  attempt: Attempt,
+  terms: RetryTerms,
+  nowWallMs: number,
+  draw: number,
+): Settlement {
   const deliveries = entry.record.deliveries + 1;
   const workerCrashes = entry.record.workerCrashes + (attempt.code === 'worker_crashed' ? 1 : 0);
   const record: UrlRecord = { ...noted(entry.record, attempt), deliveries, workerCrashes, state: 'waiting' };
   const next = isPoison(record) ? ({ next: 'dead' } as const) : afterFailure({ deliveries, ...terms, draw });
   if (next.next === 'dead') return died(entry, record, attempt);
-  const to: QueuePosition = { queue: 'waiting', dueAtMs: Math.ceil(nowWallMs + next.dueInMs), sequence: entry.at.sequence };
+  const to: QueuePosition = {
+    queue: 'waiting',
+    dueAtMs: Math.ceil(nowWallMs + next.dueInMs),
+    sequence: entry.at.sequence,
+  };
   return { from: entry.at, to, record, attempt, dead: null };
 }
 

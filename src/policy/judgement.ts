@@ -169,7 +169,8 @@ function judgeFailure(failure: FetchFailure): TransportJudgement {
   if (code === 'interrupted' || code === 'worker_crashed') return judged(ROW_OF_CODE[code], code, status);
   // A refusal whose body broke is still the refusal: the host has said what it had to say.
   if (status === 429 || (status !== null && status >= 500 && status <= 599)) return judgeStatus(status, [], NO_CONTEXT);
-  if (reusedConnection && (code === 'connection_reset' || code === 'connect_failed')) return judged('stale_connection', code, status);
+  if (reusedConnection && (code === 'connection_reset' || code === 'connect_failed'))
+    return judged('stale_connection', code, status);
   return judged(ROW_OF_CODE[code], code, status);
 }
 
@@ -204,7 +205,8 @@ function judgeStatus(status: number, headers: readonly Header[], context: VisitC
 function judgeRefusalForNow(status: number, headers: readonly Header[], context: VisitContext): TransportJudgement {
   const retryAfter = headerOf(headers, 'retry-after');
   const retryAfterMs = retryAfterMsOf(retryAfter, headerOf(headers, 'date'), context.nowWallMs);
-  if (status !== 429 && status !== 503 && retryAfterMs === null) return judged('server_error', 'http_server_error', status);
+  if (status !== 429 && status !== 503 && retryAfterMs === null)
+    return judged('server_error', 'http_server_error', status);
   return { ...judged('throttled', 'http_throttled', status), throttle: { retryAfterMs } };
 }
 

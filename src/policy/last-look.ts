@@ -27,7 +27,12 @@ export function lookAt(
   const { copy } = answer;
   const decision = matcherOf(copy).decide(url);
   const evidence: RobotsEvidence | null =
-    decision.rule === null ? null : { rule: decision.rule.text, line: decision.rule.line, fetchedAtMs: copy.fetchedAtMs };
+    decision.rule === null
+      ? null
+      : { rule: decision.rule.text, line: decision.rule.line, fetchedAtMs: copy.fetchedAtMs };
   if (decision.allowed === true) return { look: 'go', robots: evidence };
-  return { look: 'blocked', robots: evidence ?? { rule: 'too costly to match', line: 0, fetchedAtMs: copy.fetchedAtMs } };
+  return {
+    look: 'blocked',
+    robots: evidence ?? { rule: 'too costly to match', line: 0, fetchedAtMs: copy.fetchedAtMs },
+  };
 }

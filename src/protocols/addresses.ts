@@ -13,11 +13,11 @@ export const frontier: Ref<Frontier.Message> = address('frontier');
 export const workbench: Ref<Workbench.Message> = address('workbench');
 
 export function fetcher(slot: number): Ref<Fetcher.Message> {
-  return address(`fetchers/fetchers-${slot}`);
+  return address(`fetchers/fetcher-${slot}`);
 }
 
 export function parser(thread: number): Ref<Parser.Message> {
-  return address(`parsers/parsers-${thread}`);
+  return address(`parsers/parser-${thread}`);
 }
 
 /** The shard is the partition of the host's site. */

@@ -195,7 +195,11 @@ export interface ListHosts {
 }
 export interface HostsListed {
   readonly type: 'hostsListed';
-  readonly hosts: readonly { readonly host: HostName; readonly best: PriorityClass | null; readonly wakeAtMs: number | null }[];
+  readonly hosts: readonly {
+    readonly host: HostName;
+    readonly best: PriorityClass | null;
+    readonly wakeAtMs: number | null;
+  }[];
   readonly complete: boolean;
   readonly notes: readonly string[];
   readonly failure: string | null;
@@ -230,6 +234,13 @@ export type Notice =
 export type Pressure =
   | { readonly type: 'pressed'; readonly who: string }
   | { readonly type: 'relieved'; readonly who: string };
+
+/** What the owner of an on-demand group is told of a child that was set aside: it is not there until it has cooled down. */
+export interface SetAside {
+  readonly type: 'setAside';
+  readonly name: string;
+  readonly coolingMs: number;
+}
 
 // -- constructors -----------------------------------------------------------------------------------------------
 

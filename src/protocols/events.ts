@@ -18,9 +18,19 @@ export type CrawlEvent =
       readonly bytes: number;
       readonly durationMs: number;
     }
-  | { readonly event: 'seeded'; readonly command: number; readonly queued: readonly string[]; readonly known: readonly string[]; readonly refused: readonly { readonly url: string; readonly code: Code }[] }
+  | {
+      readonly event: 'seeded';
+      readonly command: number;
+      readonly queued: readonly string[];
+      readonly known: readonly string[];
+      readonly refused: readonly { readonly url: string; readonly code: Code }[];
+    }
   | { readonly event: 'totals'; readonly totals: Totals; readonly hostsActive: number }
   | { readonly event: 'held'; readonly why: string }
   | { readonly event: 'resumed' }
-  | { readonly event: 'ended'; readonly reason: EndReason; readonly waiting: readonly { readonly host: HostName; readonly wakeAtMs: number }[] }
+  | {
+      readonly event: 'ended';
+      readonly reason: EndReason;
+      readonly waiting: readonly { readonly host: HostName; readonly wakeAtMs: number }[];
+    }
   | { readonly event: 'drained' };

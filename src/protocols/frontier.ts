@@ -4,7 +4,7 @@ import type { Code } from '../domain/outcome.js';
 import type { PriorityClass } from '../domain/record.js';
 import type { Candidate } from '../domain/url.js';
 import type { CommitReceipt, HostPart, Part } from './commit.js';
-import type { HostsListed } from './effects.js';
+import type { HostsListed, SetAside } from './effects.js';
 
 export type Message =
   | Seed
@@ -13,6 +13,7 @@ export type Message =
   | Rested
   | Recorded
   | HostsListed
+  | SetAside
   | { readonly type: 'wakeDue' }
   | { readonly type: 'listDue' };
 

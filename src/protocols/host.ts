@@ -72,7 +72,14 @@ export interface ErrandDone {
 
 /** What one request for a robots.txt, or for a hop on the way to it, led to. */
 export type RobotsFound =
-  | { readonly kind: 'answer'; readonly status: number; readonly bytes: Uint8Array | null; readonly cut: boolean; readonly redirect: Candidate | null; readonly retryAfterMs: number | null }
+  | {
+      readonly kind: 'answer';
+      readonly status: number;
+      readonly bytes: Uint8Array | null;
+      readonly cut: boolean;
+      readonly redirect: Candidate | null;
+      readonly retryAfterMs: number | null;
+    }
   | { readonly kind: 'failure'; readonly code: Code };
 
 /** These wishes of this host are in the store. */

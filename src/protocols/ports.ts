@@ -34,7 +34,10 @@ export class StoreError extends Error {
 }
 
 export interface StorePort {
-  /** Rejects with StoreError. At most one at a time; after a rejection only `reopen` or `close` may follow. */
+  /**
+   * Rejects with StoreError. At most one at a time; after a rejection only `reopen` or `close` may follow. A batch
+   * that is the newest in the store already is answered and not written again.
+   */
   commit(batch: number, parts: readonly Part[], sync: boolean): Promise<CommitReceipt>;
   /** Resolves to the newest batch in the store. */
   reopen(): Promise<number>;

@@ -2,7 +2,7 @@
 import type { VettedAddress } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
 import type { PriorityClass } from '../domain/record.js';
-import type { Notice, Pressure } from './effects.js';
+import type { Notice, Pressure, SetAside } from './effects.js';
 
 /** Names a request from its permit to its end. Grows, never comes twice in the life of a process. */
 export type PermitNumber = number;
@@ -49,6 +49,7 @@ export type Message =
   | { readonly type: 'hold'; readonly why: string }
   | { readonly type: 'release'; readonly why: string }
   | { readonly type: 'drain' }
+  | SetAside
   | Notice
   | Pressure;
 

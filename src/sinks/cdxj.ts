@@ -30,13 +30,16 @@ export function cdxjLine(entry: ArchiveEntry, place: ArchivePlace): string {
 }
 
 /** What a repair needs of a line; null when it is none of ours. */
-export function readCdxjLine(line: string): { readonly url: string; readonly offset: number; readonly length: number } | null {
+export function readCdxjLine(
+  line: string,
+): { readonly url: string; readonly offset: number; readonly length: number } | null {
   try {
     const fields: unknown = JSON.parse(line.slice(line.indexOf(' {') + 1));
     if (typeof fields !== 'object' || fields === null) return null;
     const { url, offset, length } = fields as Record<string, unknown>;
     const place = { url, offset: Number(offset), length: Number(length) };
-    if (typeof url !== 'string' || !Number.isSafeInteger(place.offset) || !Number.isSafeInteger(place.length)) return null;
+    if (typeof url !== 'string' || !Number.isSafeInteger(place.offset) || !Number.isSafeInteger(place.length))
+      return null;
     return { ...place, url };
   } catch {
     return null;
@@ -49,8 +52,12 @@ export function surt(url: string): string {
   if (parsed === null) return url;
   const host = parsed.hostname.split('.').reverse().join(',');
   const port = parsed.port === '' ? '' : `:${parsed.port}`;
-  if (parsed.search !== '') parsed.searchParams.sort();
-  return `${host}${port})${parsed.pathname}${parsed.search}`;
+  return `${host}${port})${parsed.pathname}${sortedQuery(parsed.search)}`;
+}
+
+/** Parameters in byte order, spelt as they were. */
+function sortedQuery(search: string): string {
+  return search.includes('&') ? `?${search.slice(1).split('&').sort().join('&')}` : search;
 }
 
 function parseUrl(url: string): URL | null {
@@ -64,5 +71,7 @@ function parseUrl(url: string): URL | null {
 /** `YYYYMMDDhhmmss` in UTC. */
 export function timestamp14(atMs: number): string {
   const iso = new Date(atMs).toISOString();
-  return iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10) + iso.slice(11, 13) + iso.slice(14, 16) + iso.slice(17, 19);
+  return (
+    iso.slice(0, 4) + iso.slice(5, 7) + iso.slice(8, 10) + iso.slice(11, 13) + iso.slice(14, 16) + iso.slice(17, 19)
+  );
 }

@@ -72,8 +72,9 @@ async function readFully(
 
 /** Plain descriptors and callbacks: a third of what a FileHandle costs a write. */
 async function openForAppending(path: string): Promise<AppendFile> {
-  const { descriptor, created } = await openDescriptor(path);
-  let nameIsDurable = !created;
+  const descriptor = await openDescriptor(path);
+  // Whoever made the file may have died before its name was on the disk.
+  let nameIsDurable = false;
   return {
     write: (chunks, position) => writeAll(descriptor, chunks, position),
     truncate: (length) => ftruncateOf(descriptor, length),
@@ -81,6 +82,7 @@ async function openForAppending(path: string): Promise<AppendFile> {
       await fdatasyncOf(descriptor);
       if (nameIsDurable) return;
       await syncFolder(dirname(path));
+      await syncFolder(dirname(dirname(path)));
       nameIsDurable = true;
     },
     close: () => closeOf(descriptor),
@@ -93,12 +95,12 @@ const ftruncateOf = promisify(ftruncate);
 const fdatasyncOf = promisify(fdatasync);
 const closeOf = promisify(close);
 
-async function openDescriptor(path: string): Promise<{ descriptor: number; created: boolean }> {
+async function openDescriptor(path: string): Promise<number> {
   try {
-    return { descriptor: await openOf(path, 'r+'), created: false };
+    return await openOf(path, 'r+');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return { descriptor: await openOf(path, 'wx+'), created: true };
+    return openOf(path, 'wx+');
   }
 }
 

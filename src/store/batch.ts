@@ -12,7 +12,7 @@ import type { HostName } from '../domain/host.js';
 import type { DeadLetter, QueuePosition } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { Admission, CommitReceipt, HostPart, Move, Part, Totals } from '../protocols/commit.js';
-import { type AppendPlan, type Appending, markOf, segmentsOf } from './appending.js';
+import { type Appending, type AppendPlan, markOf, segmentsOf } from './appending.js';
 import {
   decodeCounts,
   encodeCounts,
@@ -20,7 +20,8 @@ import {
   encodeDigest,
   encodeFile,
   encodeRecord,
-  encodeRobots, encodeSnapshot,
+  encodeRobots,
+  encodeSnapshot,
   encodeState,
   encodeUnsynced,
   Poison,
@@ -37,7 +38,8 @@ import {
   META,
   positionKey,
   registryKey,
-  snapshotKey, robotsKey,
+  snapshotKey,
+  robotsKey,
   summaryKey,
   unsyncedKey,
   urlKeyBytes,
@@ -83,7 +85,11 @@ export interface BuiltBatch {
 
 // -- asking -----------------------------------------------------------------------------------------------------
 
-export async function prepare(store: BatchStore, parts: readonly Part[], miscounted: readonly HostName[]): Promise<Prepared> {
+export async function prepare(
+  store: BatchStore,
+  parts: readonly Part[],
+  miscounted: readonly HostName[],
+): Promise<Prepared> {
   const poison = await store.poison.confirmed(store.database);
   const hosts = hostsOf(parts, poison);
   for (const host of store.suspects) hosts.add(host);
@@ -194,6 +200,8 @@ export function build(
   commit: { readonly batch: number; readonly parts: readonly Part[]; readonly sync: boolean },
   unsyncedBefore: readonly number[],
 ): BuiltBatch | Miscount {
+  // A doubtful batch that turned out to be in the store must not be written a second time (D2).
+  if (commit.batch <= before.batch) throw new Error(`batch ${commit.batch} after batch ${before.batch}`);
   const building = new Building(store, prepared, before);
   for (const row of prepared.poison) building.takePoison(row);
   for (const part of commit.parts) building.takePart(part);
@@ -264,7 +272,8 @@ class Building {
     for (const move of part.moves) this.#move(draft, move);
     for (const letter of part.dead) this.#bury(letter);
     this.rows.put(snapshotKey(draft.partition, part.host), encodeSnapshot(part.snapshot));
-    for (const { origin, state } of part.robots) this.rows.put(robotsKey(draft.partition, part.host, origin), encodeRobots(state));
+    for (const { origin, state } of part.robots)
+      this.rows.put(robotsKey(draft.partition, part.host, origin), encodeRobots(state));
     if (part.archive === null && part.page === null) return;
     this.#store.appending.take(this.#plan, part.archive, part.page);
     for (const { record } of part.moves) this.#visits.push({ key: record.key, host: part.host });

@@ -203,8 +203,8 @@ export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
   const row = decodeTuple(bytes, 1, 6);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
-  if (!isObject(row[1]) || typeof row[1]['phase'] !== 'string') read.wrong(1);
-  if (!isObject(row[2]) || typeof row[2]['consecutive'] !== 'number') read.wrong(2);
+  if (!isObject(row[1]) || typeof row[1].phase !== 'string') read.wrong(1);
+  if (!isObject(row[2]) || typeof row[2].consecutive !== 'number') read.wrong(2);
   const snapshot = {
     breaker: row[1],
     throttle: row[2],
@@ -228,22 +228,24 @@ export function decodeRobots(bytes: Uint8Array): OriginRobots | Poison {
   const state = row[1];
   const read = new Fields(row);
   if (!isObject(state)) read.wrong(1);
-  else if (state['phase'] === 'fresh' && !isCopy(state)) read.wrong(1);
-  else if (state['phase'] === 'unreachable' && !isUnreachable(state)) read.wrong(1);
-  else if (!['fresh', 'unreachable', 'unknown'].includes(String(state['phase']))) read.wrong(1);
+  else if (state.phase === 'fresh' && !isCopy(state)) read.wrong(1);
+  else if (state.phase === 'unreachable' && !isUnreachable(state)) read.wrong(1);
+  else if (!['fresh', 'unreachable', 'unknown'].includes(String(state.phase))) read.wrong(1);
   return read.poison ?? (state as unknown as OriginRobots);
 }
 
 function isCopy(value: unknown): boolean {
-  if (!isObject(value) || typeof value['fetchedAtMs'] !== 'number' || typeof value['status'] !== 'number') return false;
+  if (!isObject(value) || typeof value.fetchedAtMs !== 'number' || typeof value.status !== 'number') return false;
   const { rules } = value;
-  if (!isObject(rules) || !Array.isArray(rules['rules'])) return false;
-  return rules['rules'].every((rule) => isObject(rule) && typeof rule['allow'] === 'boolean' && typeof rule['pattern'] === 'string');
+  if (!isObject(rules) || !Array.isArray(rules.rules)) return false;
+  return rules.rules.every(
+    (rule) => isObject(rule) && typeof rule.allow === 'boolean' && typeof rule.pattern === 'string',
+  );
 }
 
 function isUnreachable(value: { readonly [field: string]: unknown }): boolean {
-  if (typeof value['retryAtMs'] !== 'number' || typeof value['attempts'] !== 'number') return false;
-  return value['lastGood'] === null || isCopy(value['lastGood']);
+  if (typeof value.retryAtMs !== 'number' || typeof value.attempts !== 'number') return false;
+  return value.lastGood === null || isCopy(value.lastGood);
 }
 
 // -- digests, poison --------------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@
  * 4. Files: longer than committed is what a kill left, and is cut (D4); shorter or broken is repaired (`repair.ts`).
  * 5. The mark that a process is running, on the disk before anything else is written.
  */
+import { LRUCache } from 'lru-cache';
 import type { HostName } from '../domain/host.js';
 import { StoreError, type StoreOpening } from '../protocols/ports.js';
 import type { FileSystem } from '../sinks/files.js';
-import { LRUCache } from 'lru-cache';
 import { Appending, type ArchiveOptions, archiveFile, indexFileOf, PAGES_FILE } from './appending.js';
 import {
   decodeFile,
@@ -32,7 +32,7 @@ import { type Database, RowBatch, scanRange } from './database.js';
 import { storeErrorFrom } from './errors.js';
 import { PoisonList, setAside } from './poison.js';
 import type { HostQueue } from './queues.js';
-import { repairFiles } from './repair.js';
+import { type FilesKnown, repairFiles } from './repair.js';
 import { fileKey, fileOfKey, KIND, kindRange, META, SCHEMA_VERSION } from './schema.js';
 
 export interface OpeningOptions extends ArchiveOptions {
@@ -63,13 +63,6 @@ export const EMPTY_STATE: StoreState = {
   totals: { urls: 0, ready: 0, waiting: 0, parked: 0, dead: 0, pages: 0 },
   archiveNumber: 1,
 };
-
-/** What the rows say of files. */
-export interface FilesKnown {
-  readonly marks: Map<string, FileMark>;
-  /** In the order of their batches. */
-  readonly unsynced: readonly (UnsyncedBatch & { readonly batch: number })[];
-}
 
 /** @param distrust the last sync failed: what came after the last good one may be lost though it can still be read. */
 export async function openSession(
@@ -140,12 +133,14 @@ async function readState(database: Database, options: OpeningOptions): Promise<S
   if (value !== undefined) {
     const state = decodeState(value);
     if (!(state instanceof Poison)) return state;
-    throw new StoreError('store_corrupt', `the state of the store in ${options.directory} can't be read: ${state.reason}`);
+    throw new StoreError(
+      'store_corrupt',
+      `the state of the store in ${options.directory} can't be read: ${state.reason}`,
+    );
   }
   const archive = archiveFile(1);
   for (const name of [PAGES_FILE, archive, indexFileOf(archive)]) {
     if (((await options.files.size(name)) ?? 0) === 0) continue;
-    if ((await database.get(META.schema)) !== undefined) continue;
     const text = `${options.directory} holds ${name}, but its store is empty`;
     throw new StoreError('store_corrupt', `${text}: put the store back, or move the files away to begin anew`);
   }

@@ -4,7 +4,7 @@
  * Whoever reads finds them and notes them here; the next batch moves each to `z` with its reason. A row that was
  * written anew in between is left alone.
  */
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { HostName } from '../domain/host.js';
 import type { QueuePosition } from '../domain/record.js';
 import { encodePoison } from './codec.js';

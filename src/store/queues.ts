@@ -102,7 +102,15 @@ export class QueueDraft {
   after(): HostQueue {
     const { host, partition } = this;
     const ready = this.#ready;
-    return { host, partition, ready, heads: this.#heads(), waiting: this.#waiting, parked: this.#parked, wakeAtMs: this.#wakeAtMs };
+    return {
+      host,
+      partition,
+      ready,
+      heads: this.#heads(),
+      waiting: this.#waiting,
+      parked: this.#parked,
+      wakeAtMs: this.#wakeAtMs,
+    };
   }
 
   /** What is told of it: `news` is the best class, if it is better than any that had rows before. */

@@ -8,7 +8,7 @@
  * it right.
  */
 import type { HostName } from '../domain/host.js';
-import { type QueueEntry, type QueuePosition, type UrlRecord, PRIORITY_CLASSES } from '../domain/record.js';
+import { type QueueEntry, type UrlRecord, PRIORITY_CLASSES } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { HostsListed, QueueHead } from '../protocols/effects.js';
 import type { HostSnapshot, RobotsEntry } from '../protocols/host-snapshot.js';
@@ -52,7 +52,13 @@ export async function readQueueCounts(store: Readable, host: HostName, notes: st
   return value === undefined ? null : queueOfRow(store, host, rowKey, value, notes);
 }
 
-async function queueOfRow(store: Readable, host: HostName, rowKey: Buffer, value: Buffer, notes: string[]): Promise<HostQueue> {
+async function queueOfRow(
+  store: Readable,
+  host: HostName,
+  rowKey: Buffer,
+  value: Buffer,
+  notes: string[],
+): Promise<HostQueue> {
   const counts = decodeCounts(value);
   if (!(counts instanceof Poison)) return { ...emptyQueue(host), ...counts };
   notes.push(store.poison.note({ rowKey, value, reason: counts.reason, queued: null }));
@@ -73,7 +79,11 @@ export async function readSnapshot(store: Readable, queue: HostQueue, notes: str
 /** Rules of the host's origins. A row that can't be read is as if it had never been: robots.txt is asked for again. */
 export async function readRobots(store: Readable, queue: HostQueue, notes: string[]): Promise<RobotsEntry[]> {
   const entries: RobotsEntry[] = [];
-  for (const [rowKey, value] of await readRange(store.database, robotsRange(queue.partition, queue.host), ORIGINS_MAX)) {
+  for (const [rowKey, value] of await readRange(
+    store.database,
+    robotsRange(queue.partition, queue.host),
+    ORIGINS_MAX,
+  )) {
     const state = decodeRobots(value);
     if (state instanceof Poison) notes.push(store.poison.note({ rowKey, value, reason: state.reason, queued: null }));
     else entries.push({ origin: originOfKey(rowKey), state });
@@ -84,7 +94,12 @@ export async function readRobots(store: Readable, queue: HostQueue, notes: strin
 /** A host has a handful of schemes and ports; whoever has more is asked for its rules again. */
 const ORIGINS_MAX = 64;
 
-export async function readRecord(store: Readable, partition: number, key: UrlKey, host: HostName): Promise<UrlRecord | null> {
+export async function readRecord(
+  store: Readable,
+  partition: number,
+  key: UrlKey,
+  host: HostName,
+): Promise<UrlRecord | null> {
   const value = await store.database.get(registryKey(partition, key));
   if (value === undefined) return null;
   const record = decodeRecord(value, key, host);
@@ -103,7 +118,9 @@ export async function readHead(
 ): Promise<QueueHead> {
   const [ready, waiting, parked] = await Promise.all([
     readReady(store.database, queue, from, limit),
-    queue.waiting === 0 ? NOTHING : readWhole(store.database, queueRange('waiting', queue.partition, queue.host), limit),
+    queue.waiting === 0
+      ? NOTHING
+      : readWhole(store.database, queueRange('waiting', queue.partition, queue.host), limit),
     queue.parked === 0 ? NOTHING : readWhole(store.database, queueRange('parked', queue.partition, queue.host), limit),
   ]);
   const entries = await withRecords(store, queue, [...ready.rows, ...waiting.rows, ...parked.rows], notes);
@@ -207,7 +224,12 @@ async function withRecords(
     const reason = record instanceof Poison ? record.reason : 'not a queue key';
     notes.push(store.poison.note({ rowKey, value, reason, queued: at === null ? null : { host: queue.host, at } }));
     if (bytes !== undefined) {
-      store.poison.note({ rowKey: registryKey(queue.partition, keys[i] as string), value: bytes, reason, queued: null });
+      store.poison.note({
+        rowKey: registryKey(queue.partition, keys[i] as string),
+        value: bytes,
+        reason,
+        queued: null,
+      });
     }
   });
   return entries;

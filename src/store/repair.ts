@@ -21,11 +21,28 @@ import { readCdxjLine } from '../sinks/cdxj.js';
 import type { FileSystem } from '../sinks/files.js';
 import { warcOfPageLine } from '../sinks/pages.js';
 import { archiveFile, indexFileOf, PAGES_FILE } from './appending.js';
-import { decodeCounts, decodeRecord, encodeCounts, encodeFile, encodeRecord, encodeState, type FileMark, Poison, type StoreState } from './codec.js';
+import {
+  decodeCounts,
+  decodeRecord,
+  encodeCounts,
+  encodeFile,
+  encodeRecord,
+  encodeState,
+  type FileMark,
+  Poison,
+  type StoreState,
+  type UnsyncedBatch,
+} from './codec.js';
 import { type Database, RowBatch } from './database.js';
-import type { FilesKnown } from './opening.js';
 import { emptyQueue, QueueDraft, recount, scanHost } from './queues.js';
 import { fileKey, META, positionKey, registryKey, summaryKey, unsyncedKey, urlKeyBytes } from './schema.js';
+
+/** What the rows say of files. */
+export interface FilesKnown {
+  readonly marks: Map<string, FileMark>;
+  /** In the order of their batches. */
+  readonly unsynced: readonly (UnsyncedBatch & { readonly batch: number })[];
+}
 
 export interface RepairInput {
   readonly database: Database;
@@ -65,7 +82,11 @@ export async function repairFiles(input: RepairInput): Promise<Repaired> {
   }
   const unsynced = known.unsynced.slice(0, kept).map((it) => it.batch);
   if (damage.marks.size === 0 && damage.gone.length === 0) return { state, unsynced };
-  const repaired = await writeRepair(input, damage, known.unsynced.slice(kept).map((it) => it.batch));
+  const repaired = await writeRepair(
+    input,
+    damage,
+    known.unsynced.slice(kept).map((it) => it.batch),
+  );
   for (const [name, mark] of damage.marks) known.marks.set(name, mark);
   for (const name of damage.gone) known.marks.delete(name);
   return { state: repaired, unsynced };
@@ -239,7 +260,11 @@ function countLost(damage: Damage): number {
 const READ_BYTES = 1 << 20;
 
 /** The whole lines among the first `length` bytes of a file; none when it isn't there. */
-async function* linesOf(files: FileSystem, name: string, length: number): AsyncGenerator<{ text: string; start: number }> {
+async function* linesOf(
+  files: FileSystem,
+  name: string,
+  length: number,
+): AsyncGenerator<{ text: string; start: number }> {
   const end = Math.min(length, (await files.size(name)) ?? 0);
   let rest: Buffer = Buffer.alloc(0);
   let start = 0;
@@ -329,7 +354,10 @@ async function queueAgain(
     const again = { ...record, state: 'queued' as const, etag: null, lastModified: null, digest: null };
     const place = places.get(key);
     if (place !== undefined && place.queue !== 'waiting') {
-      rows.put(registryKey(partition, key), encodeRecord({ ...again, state: place.queue === 'ready' ? 'queued' : 'parked' }));
+      rows.put(
+        registryKey(partition, key),
+        encodeRecord({ ...again, state: place.queue === 'ready' ? 'queued' : 'parked' }),
+      );
       continue;
     }
     if (place !== undefined) {
@@ -337,7 +365,11 @@ async function queueAgain(
       draft.remove(place);
       fromWaiting++;
     }
-    const at: QueuePosition = { queue: 'ready', priority: record.priority, sequence: place?.sequence ?? nextSequence++ };
+    const at: QueuePosition = {
+      queue: 'ready',
+      priority: record.priority,
+      sequence: place?.sequence ?? nextSequence++,
+    };
     rows.put(registryKey(partition, key), encodeRecord(again));
     rows.put(positionKey(partition, host, at), urlKeyBytes(key));
     draft.add(at);

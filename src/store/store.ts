@@ -21,8 +21,8 @@ import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
 import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
-import { openSession, type OpeningOptions, type Session } from './opening.js';
-import { recount, summaryOf } from './queues.js';
+import { type OpeningOptions, openSession, type Session } from './opening.js';
+import { bestClass, recount, summaryOf } from './queues.js';
 import * as reading from './reading.js';
 import { META, unsyncedKey } from './schema.js';
 
@@ -87,7 +87,10 @@ class Store implements StorePort {
     const session = this.#begin();
     const progress = { syncFailed: false };
     try {
-      const receipt = await write(session, { batch, parts, sync }, progress);
+      const isThere = batch === session.state.batch && parts.length > 0;
+      const receipt = isThere
+        ? await receiptAgain(session, parts)
+        : await write(session, { batch, parts, sync }, progress);
       this.#phase = { is: 'open', session };
       return receipt;
     } catch (error) {
@@ -266,6 +269,21 @@ async function write(session: Session, commit: Commit, progress: { syncFailed: b
   return built.receipt;
 }
 
+/**
+ * A batch that was in doubt and turned out to be in the store: its answer, from what is there now. What was known
+ * before it can't be told apart any more, and every host with rows has news: both only cost a look.
+ */
+async function receiptAgain(session: Session, parts: readonly Part[]): Promise<CommitReceipt> {
+  const hosts = new Set(parts.flatMap((part) => (part.kind === 'host' ? [part.host] : [])));
+  for (const part of parts) for (const { record } of part.admitted) hosts.add(record.host);
+  const queues: CommitReceipt['queues'][number][] = [];
+  for (const host of hosts) {
+    const queue = await reading.readQueueCounts(session, host, []);
+    if (queue !== null) queues.push({ ...summaryOf(queue), news: bestClass(queue.ready) });
+  }
+  return { known: [], queues, totals: session.state.totals };
+}
+
 /** Counts that turn out to be wrong are counted anew, once: then they are right. */
 async function buildCounted(session: Session, commit: Commit) {
   let miscounted: readonly HostName[] = [];
@@ -273,7 +291,8 @@ async function buildCounted(session: Session, commit: Commit) {
     const prepared = await prepare(session, commit.parts, miscounted);
     const built = tryBuild(session, prepared, commit);
     if (!(built instanceof Miscount)) return { built, prepared };
-    if (miscounted.length > 0) throw new StoreError('store_corrupt', `rows of ${built.hosts.join(', ')} can't be counted`);
+    if (miscounted.length > 0)
+      throw new StoreError('store_corrupt', `rows of ${built.hosts.join(', ')} can't be counted`);
     miscounted = built.hosts;
   }
 }

@@ -12,10 +12,19 @@
  */
 import type { Crash, Instant, Tagged } from '../protocols/actor.js';
 import type { Effect, Notice } from '../protocols/effects.js';
-import { Inbox, messageIn, Sealed, type Letter } from './inbox.js';
-import { endPlace, spawnIncarnation, wake, type Place, type Wakeable } from './nact.js';
-import { perform, type Asker } from './perform.js';
-import { promised, reasonOf, type Fate, type Node, type Promised, type Runtime, type Supervisor, type Watcher } from './runtime.js';
+import { Inbox, type Letter, messageIn, Sealed } from './inbox.js';
+import { endPlace, type Place, spawnIncarnation, type Wakeable, wake } from './nact.js';
+import { type Asker, perform } from './perform.js';
+import {
+  type Fate,
+  type Node,
+  type Promised,
+  promised,
+  type Runtime,
+  reasonOf,
+  type Supervisor,
+  type Watcher,
+} from './runtime.js';
 import type { ErasedBehaviour, InboxRule, InHandRule } from './specification.js';
 import type { Timer } from './timers.js';
 
@@ -176,7 +185,10 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
     let crash: { readonly error: unknown } | null = null;
     let last = NOTHING;
     try {
-      if (this.phase === 'born') batches.push((last = this.comeAlive(now)));
+      if (this.phase === 'born') {
+        last = this.comeAlive(now);
+        batches.push(last);
+      }
       for (let taken = 1; this.inbox.length > 0; taken++) {
         const letter = this.inbox.shift() as Letter;
         if (this.isHandled(letter)) {
@@ -223,7 +235,7 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
     if (letter === DRAIN) return this.stopping !== null;
     const message = messageIn(letter);
     if (letter instanceof Sealed && this.isStale(letter)) {
-      this.runtime.forget(message);
+      if (!(letter instanceof Alarm)) this.runtime.forget(message);
       return false;
     }
     if (this.make.behaviour.on[message.type] !== undefined) return true;
@@ -361,7 +373,6 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
     const stack = error instanceof Error ? (error.stack ?? null) : null;
     this.runtime.note('error', 'actor_crashed', { actor, incarnation, message: type, reason, stack });
     this.crashBefore = { reason, inHand: type };
-    this.leaving = null;
     this.endIncarnation('down');
     if (inHand !== null && inHand !== DRAIN) this.judgeInHand(inHand);
     if (inHand === DRAIN || this.stopping?.drain === 'taken') this.askToDrain();
@@ -389,6 +400,7 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
 
   private endIncarnation(phase: 'down' | 'ended'): void {
     this.phase = phase;
+    this.leaving = null;
     this.controller?.abort();
     this.controller = null;
     for (const alarm of this.alarms?.values() ?? []) {

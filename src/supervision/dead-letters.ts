@@ -35,8 +35,8 @@ export class DeadLetters {
 
   add(path: string, messageType: string, reason: DeathOfLetter): void {
     const under = firstName(path);
-    let types = this.counted.get(under);
-    if (types === undefined) this.counted.set(under, (types = new Map()));
+    const types = this.counted.get(under) ?? new Map<string, number>();
+    this.counted.set(under, types);
     const count = (types.get(messageType) ?? 0) + 1;
     types.set(messageType, count);
     this.total += 1;
@@ -51,7 +51,9 @@ export class DeadLetters {
   }
 
   counts(): readonly DeadLetterCount[] {
-    return [...this.counted].flatMap(([under, types]) => [...types].map(([message, count]) => ({ under, message, count })));
+    return [...this.counted].flatMap(([under, types]) =>
+      [...types].map(([message, count]) => ({ under, message, count })),
+    );
   }
 }
 

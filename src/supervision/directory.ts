@@ -11,10 +11,12 @@
  */
 import { Budget, backOffMs } from './budget.js';
 import { Cell, type Tally } from './cell.js';
+import type { SetAside } from '../protocols/effects.js';
 import type { DeathOfLetter } from './dead-letters.js';
-import { endPlace, spawnPlace, type Place } from './nact.js';
+import { Sealed } from './inbox.js';
+import { endPlace, type Place, spawnPlace } from './nact.js';
 import type { Fate, Node, Runtime, Supervisor } from './runtime.js';
-import { shardName, type OnDemandSpec } from './specification.js';
+import { type OnDemandSpec, shardName } from './specification.js';
 
 export class OnDemand implements Node, Supervisor<Cell> {
   readonly tally: Tally = { turns: 0, messages: 0, restarts: 0 };
@@ -76,8 +78,8 @@ export class OnDemand implements Node, Supervisor<Cell> {
   }
 
   childCrashed(child: Cell, reason: string): void {
-    let budget = this.budgets.get(child);
-    if (budget === undefined) this.budgets.set(child, (budget = new Budget(this.spec.budget)));
+    const budget = this.budgets.get(child) ?? new Budget(this.spec.budget);
+    this.budgets.set(child, budget);
     const nth = budget.spend(this.runtime.ports.clock.monotonicMs());
     if (nth === null) return this.setAside(child, reason);
     child.expect();
@@ -93,6 +95,8 @@ export class OnDemand implements Node, Supervisor<Cell> {
     this.cooling.add(actor);
     this.runtime.timers.after(coolingMs, () => this.cooling.delete(actor));
     child.end('set_aside');
+    const notice: SetAside = { type: 'setAside', name: child.name, coolingMs };
+    for (const { path } of this.spec.tell) this.runtime.postSealed(path, new Sealed(notice, null));
   }
 
   // -- as a child of its group ------------------------------------------------------------------------------------

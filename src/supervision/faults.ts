@@ -4,7 +4,7 @@
  * A fault strikes at the worst moment: after the behaviour has decided, when its state may be changed already, and
  * before anything that it asked for is done.
  */
-import { type LogPort } from '../protocols/ports.js';
+import type { LogPort } from '../protocols/ports.js';
 
 export interface Fault {
   /** A path, or the beginning of one where it ends with a slash (`hosts/` means every host). */

@@ -11,7 +11,7 @@
  */
 import { Budget, backOffMs } from './budget.js';
 import { endPlace, type Place } from './nact.js';
-import { promised, type Fate, type Node, type Runtime, type Supervisor } from './runtime.js';
+import { type Fate, type Node, promised, type Runtime, type Supervisor } from './runtime.js';
 import type { GroupSpec } from './specification.js';
 import { affected } from './strategy.js';
 import type { Timer } from './timers.js';
@@ -142,9 +142,20 @@ export class Group implements Node, Supervisor<Node> {
     this.runtime.note('error', 'over_restart_budget', { group: this.path, ...failure });
     const { parent } = this;
     if (parent === null) return this.runtime.fail(failure);
-    void this.stop('sleep').then(() => {
-      if (this.phase === 'down' && parent.phase === 'running') parent.childCrashed(this, reason);
-    });
+    this.stop('sleep')
+      .then(() => this.reportTo(parent, reason))
+      .catch((error: unknown) => this.runtime.stray('giveUp', error));
+  }
+
+  /** Unless the parent has halted or stopped the group meanwhile. */
+  private reportTo(parent: Group, reason: string): void {
+    if (this.phase === 'down' && parent.phase === 'running' && !parent.isInWave(this))
+      parent.childCrashed(this, reason);
+  }
+
+  private isInWave(child: Node): boolean {
+    for (const wave of this.waves) if (wave.children.has(child)) return true;
+    return false;
   }
 
   // -- stopping -------------------------------------------------------------------------------------------------

@@ -12,13 +12,13 @@ import type { Instant, Ref, Tagged } from '../protocols/actor.js';
 import type { FetchEnded, Log, Notice } from '../protocols/effects.js';
 import type { Ports } from '../protocols/ports.js';
 import { Cell, type Tally } from './cell.js';
-import { DeadLetters, type DeadLetterCount, type DeathOfLetter } from './dead-letters.js';
+import { type DeadLetterCount, DeadLetters, type DeathOfLetter } from './dead-letters.js';
 import { OnDemand } from './directory.js';
-import { Faults, type FaultPlan } from './faults.js';
+import { type FaultPlan, Faults } from './faults.js';
 import { Group } from './group.js';
-import { messageIn, type Letter } from './inbox.js';
-import { endPlace, spawnPlace, startSystem, type Place } from './nact.js';
-import { reasonOf, type KernelFailure, type Node, type Runtime, type Watcher } from './runtime.js';
+import { type Letter, messageIn } from './inbox.js';
+import { endPlace, type Place, spawnPlace, startSystem } from './nact.js';
+import { type KernelFailure, type Node, type Runtime, reasonOf, type Watcher } from './runtime.js';
 import { childPath, type GroupSpec, type NodeSpec } from './specification.js';
 import { Timers } from './timers.js';
 
@@ -87,7 +87,7 @@ class TreeKernel implements Kernel, Runtime {
   private readonly deadLetters: DeadLetters;
   private readonly table = new Map<string, Cell>();
   private readonly onDemand = new Map<string, OnDemand>();
-  private readonly static: Cell[] = [];
+  private readonly actors: Cell[] = [];
   private readonly watchers = new Map<string, Set<Watcher>>();
   private readonly overdues: string[] = [];
   private readonly system: Place;
@@ -122,7 +122,7 @@ class TreeKernel implements Kernel, Runtime {
       const tally: Tally = { turns: 0, messages: 0, restarts: 0 };
       const cell = new Cell(path, spec.name, spec, spec.props, parent as Group, tally, this);
       this.table.set(path, cell);
-      this.static.push(cell);
+      this.actors.push(cell);
       return cell;
     }
     const place = spawnPlace(parentPlace, spec.name);
@@ -132,7 +132,8 @@ class TreeKernel implements Kernel, Runtime {
       return directory;
     }
     const group = new Group(path, spec, place, parent, this);
-    for (const child of spec.children) group.children.push(this.build(child, childPath(path, child.name), place, group));
+    for (const child of spec.children)
+      group.children.push(this.build(child, childPath(path, child.name), place, group));
     return group;
   }
 
@@ -170,7 +171,7 @@ class TreeKernel implements Kernel, Runtime {
   }
 
   counts(): KernelCounts {
-    const actors = this.static.map((cell): ActorCounts => {
+    const actors = this.actors.map((cell): ActorCounts => {
       const live = cell.phase === 'ended' ? 0 : 1;
       return { path: cell.path, kind: 'actor', ...cell.tally, inbox: cell.inbox.length, live };
     });
@@ -179,7 +180,14 @@ class TreeKernel implements Kernel, Runtime {
     }
     const { staleAnswers, strays } = this;
     const deadLetters = this.deadLetters.counts();
-    return { actors, deadLetters, staleAnswers, strays, faultsInjected: this.faults.injected, timers: this.timers.size };
+    return {
+      actors,
+      deadLetters,
+      staleAnswers,
+      strays,
+      faultsInjected: this.faults.injected,
+      timers: this.timers.size,
+    };
   }
 
   // -- what its parts ask -----------------------------------------------------------------------------------------
@@ -270,7 +278,9 @@ class TreeKernel implements Kernel, Runtime {
   }
 
   fail(failure: KernelFailure): void {
-    void this.stop().then(() => this.resolveFailed(failure));
+    this.stop()
+      .then(() => this.resolveFailed(failure))
+      .catch((error: unknown) => this.stray('fail', error));
   }
 }
 

@@ -10,7 +10,7 @@
  * no messages (each would copy the table of children); 3. a name carries the incarnation, so that an end and a spawn
  * in one breath never clash.
  */
-import { dispatch, spawn, start, stop, type Ref } from 'nact';
+import { dispatch, type Ref, spawn, start, stop } from 'nact';
 
 /** Something with turns: the token that is sent is the thing itself, so that nothing is allocated to wake it. */
 export interface Wakeable {

@@ -23,7 +23,7 @@ import type {
 } from '../protocols/effects.js';
 import { StoreError } from '../protocols/ports.js';
 import { Sealed } from './inbox.js';
-import { reasonOf, type Runtime } from './runtime.js';
+import { type Runtime, reasonOf } from './runtime.js';
 
 /** The actor whose effect is performed. */
 export interface Asker {
@@ -73,7 +73,10 @@ export function perform(effect: Effect, asker: Asker, runtime: Runtime, now: Ins
   }
 }
 
-type Question = Extract<Effect, { readonly do: 'resolve' | 'fetch' | 'parse' | 'loadHost' | 'readQueue' | 'listHosts' }>;
+type Question = Extract<
+  Effect,
+  { readonly do: 'resolve' | 'fetch' | 'parse' | 'loadHost' | 'readQueue' | 'listHosts' }
+>;
 type Write = Extract<Effect, { readonly do: 'commit' | 'reopen' }>;
 type Answer = Resolved | FetchEnded | ParseEnded | HostLoaded | QueueRead | HostsListed;
 type Written = Committed | CommitFailed | Reopened | ReopenFailed;
@@ -87,7 +90,9 @@ function ask(question: Question, asker: Asker, runtime: Runtime): void {
     runtime.stray(`port:${question.do}`, error);
     reply(failureOf(question, reasonOf(error), runtime.ports.clock.monotonicMs() - askedAtMs));
   };
-  settle(() => answerOf(question, asker, runtime), reply, refuse, runtime);
+  answerOf(question, asker, runtime)
+    .then(reply, refuse)
+    .catch((error: unknown) => runtime.stray('answer', error));
 }
 
 /** Answered to the address, whichever incarnation is there by then: what was written stays written. */
@@ -98,26 +103,14 @@ function write(effect: Write, asker: Asker, runtime: Runtime): void {
     if (!(error instanceof StoreError)) runtime.stray(`port:${effect.do}`, error);
     reply(writeFailureOf(effect, error instanceof StoreError ? error.code : 'store_io', reasonOf(error)));
   };
-  settle(() => writtenOf(effect, runtime), reply, refuse, runtime);
-}
-
-function settle<T>(
-  begin: () => Promise<T>,
-  reply: (answer: T) => void,
-  refuse: (error: unknown) => void,
-  runtime: Runtime,
-): void {
-  let answer: Promise<T>;
-  try {
-    answer = begin();
-  } catch (error) {
-    return refuse(error);
-  }
-  answer.then(reply, refuse).catch((error: unknown) => runtime.stray('answer', error));
+  writtenOf(effect, runtime)
+    .then(reply, refuse)
+    .catch((error: unknown) => runtime.stray('answer', error));
 }
 
 // -- what each question asks, and what its answer is --------------------------------------------------------------
 
+/** Begins at once, in the order of the effects; a port that throws instead of rejecting comes to the same. */
 async function answerOf(question: Question, asker: Asker, { ports }: Runtime): Promise<Answer> {
   switch (question.do) {
     case 'resolve': {
@@ -173,7 +166,14 @@ function failureOf(question: Question, detail: string, durationMs: number): Answ
       return { type: 'parseEnded', ticket: question.ticket, result };
     }
     case 'loadHost':
-      return { type: 'hostLoaded', host: question.host, snapshot: null, robots: [], summary: null, head: unread(detail) };
+      return {
+        type: 'hostLoaded',
+        host: question.host,
+        snapshot: null,
+        robots: [],
+        summary: null,
+        head: unread(detail),
+      };
     case 'readQueue':
       return { type: 'queueRead', host: question.host, head: unread(detail) };
     case 'listHosts':

@@ -62,7 +62,8 @@ function doneBy(spec: NodeSpec, path: string, counts: KernelCounts | undefined):
   if (counts === undefined) return '';
   const isHere = (other: string): boolean => other === path || path === '' || other.startsWith(`${path}/`);
   const actors = counts.actors.filter((actor) => isHere(actor.path));
-  const sum = (pick: (actor: (typeof actors)[number]) => number): number => actors.reduce((n, actor) => n + pick(actor), 0);
+  const sum = (pick: (actor: (typeof actors)[number]) => number): number =>
+    actors.reduce((n, actor) => n + pick(actor), 0);
   const live = spec.kind === 'actor' ? '' : `${sum((actor) => actor.live)} live, `;
   return `  [${live}${sum((actor) => actor.messages)} messages, ${sum((actor) => actor.inbox)} waiting, ${sum((actor) => actor.restarts)} restarts]`;
 }

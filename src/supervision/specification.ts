@@ -10,7 +10,7 @@
  * both are asserted when the tree is built, so that a wrong tree never starts.
  */
 import type { Behaviour, Crash, Instant, Ref, Tagged, Turn } from '../protocols/actor.js';
-import type { Pressure } from '../protocols/effects.js';
+import type { Pressure, SetAside } from '../protocols/effects.js';
 
 /** What a crash of one child takes with it: itself; all of the group; itself and those declared after it. */
 export type Strategy = 'one-for-one' | 'one-for-all' | 'rest-for-one';
@@ -88,6 +88,8 @@ export interface OnDemandSpec {
   readonly backoff: BackOff;
   /** A child over its budget is stopped, what waits for it becomes dead letters, and its address refuses for `coolingMs`. */
   readonly overBudget: 'set-aside';
+  /** Who is told of it. */
+  readonly tell: readonly Ref<SetAside>[];
   readonly coolingMs: number;
   readonly stopWithinMs: number;
 }
@@ -133,17 +135,29 @@ export function pool<Props, State, Message extends Tagged>(
     actor(`${each}-${index}`, { ...shared, why: `number ${index} of ${count}`, props: props(index) }),
   );
   const { stopWithinMs } = options;
-  return sound({ kind: 'group', name, why, strategy: 'one-for-one', budget, backoff, stopWithinMs, stopOrder: 'together', children });
+  return sound({
+    kind: 'group',
+    name,
+    why,
+    strategy: 'one-for-one',
+    budget,
+    backoff,
+    stopWithinMs,
+    stopOrder: 'together',
+    children,
+  });
 }
 
 type TypedOnDemand<Props, State, Message extends Tagged> = Omit<
   OnDemandSpec,
-  'kind' | 'name' | 'behaviour' | 'props' | 'coolingMs'
+  'kind' | 'name' | 'behaviour' | 'props' | 'coolingMs' | 'tell'
 > & {
   readonly behaviour: Behaviour<Props, State, Message>;
   readonly props: (childName: string) => NoInfer<Props>;
   /** Default 60 s. */
   readonly coolingMs?: number;
+  /** Default: nobody. */
+  readonly tell?: OnDemandSpec['tell'];
 };
 
 /** Actors that the first message to them brings to life, at `NAME/pSSS/CHILD`, and that may passivate. */
@@ -151,7 +165,14 @@ export function onDemand<Props, State, Message extends Tagged>(
   name: string,
   options: TypedOnDemand<Props, State, Message>,
 ): OnDemandSpec {
-  return sound({ kind: 'onDemand', name, coolingMs: 60_000, ...options, behaviour: erase(options.behaviour) });
+  return sound({
+    kind: 'onDemand',
+    name,
+    coolingMs: 60_000,
+    tell: [],
+    ...options,
+    behaviour: erase(options.behaviour),
+  });
 }
 
 /** The name of a shard of an on-demand group: `p` and at least three digits. */
@@ -177,7 +198,8 @@ function sound<Spec extends NodeSpec>(spec: Spec): Spec {
   demand(spec.stopWithinMs > 0, spec, 'has a stop deadline');
   if (spec.kind !== 'group') demand(spec.inbox.bound >= 1, spec, 'has an inbox for at least one message');
   if (spec.kind !== 'actor') soundBudget(spec);
-  if (spec.kind === 'onDemand') demand(Number.isInteger(spec.shards) && spec.shards >= 1, spec, 'has at least one shard');
+  if (spec.kind === 'onDemand')
+    demand(Number.isInteger(spec.shards) && spec.shards >= 1, spec, 'has at least one shard');
   if (spec.kind === 'group') {
     const names = new Set(spec.children.map((child) => child.name));
     demand(names.size === spec.children.length, spec, 'has children of different names');

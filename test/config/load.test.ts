@@ -20,7 +20,13 @@ const file = (text: string, path = 'crawl.yaml') => ({ file: { path, text } });
 describe('layers', () => {
   it('nothing given: the documented defaults', () => {
     const { config, origins } = load({});
-    expect(config.politeness).toEqual({ delayMs: 1_000, adaptiveFactor: 10, addressDelayMs: 100, addressExempt: [] });
+    expect(config.politeness).toEqual({
+      delayMs: 1_000,
+      hostDelaysMs: {},
+      adaptiveFactor: 10,
+      addressDelayMs: 100,
+      addressExempt: [],
+    });
     expect(config.fetch).toEqual({
       slots: 256,
       timeoutMs: 20_000,
@@ -163,7 +169,7 @@ describe('every option', () => {
   const numeric: readonly (readonly [string, number, number, number])[] = [...OPTIONS.values()].flatMap((option) => {
     const bounds = / from (\S+) to (\S+?)( or null)?( \(|$)/.exec(allowedValues(option));
     const whole = allowedValues(option).startsWith('a whole');
-    return bounds === null || !/number/.test(allowedValues(option)) || allowedValues(option).startsWith('a list')
+    return bounds === null || !/number/.test(allowedValues(option)) || /^(a list|an object)/.test(allowedValues(option))
       ? []
       : [[option.key, Number(bounds[1]), Number(bounds[2]), whole ? 1 : 0.5] as const];
   });

@@ -3,12 +3,12 @@
  */
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { partitionOf } from '../../src/domain/host.js';
 import type { HostPart } from '../../src/protocols/commit.js';
 import type { StorePort } from '../../src/protocols/ports.js';
-import type { Database } from '../../src/store/database.js';
 import { encodeRecord } from '../../src/store/codec.js';
+import type { Database } from '../../src/store/database.js';
 import * as schema from '../../src/store/schema.js';
-import { partitionOf } from '../../src/domain/host.js';
 import {
   admission,
   hostPart,
@@ -71,7 +71,11 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
     });
 
     it('admits into registry and ready queue in one commit, and tells counts, heads and news (D1)', async () => {
-      const receipt = await store.commit(1, [seedPart([admission('http://a.test/1', 10), admission('http://a.test/2', 11)])], false);
+      const receipt = await store.commit(
+        1,
+        [seedPart([admission('http://a.test/1', 10), admission('http://a.test/2', 11)])],
+        false,
+      );
       expect(receipt.known).toEqual([]);
       expect(receipt.totals).toMatchObject({ urls: 2, ready: 2 });
       expect(receipt.queues).toMatchObject([{ host: 'a.test', ready: [0, 0, 0, 2, 0, 0, 0, 0], news: 3 }]);
@@ -85,7 +89,11 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
 
     it('tells news only of a class better than any that had rows', async () => {
       const commit = async (batch: number, priority: 1 | 3 | 5) => {
-        const receipt = await store.commit(batch, [seedPart([admission(`http://a.test/${batch}`, batch, { priority })])], false);
+        const receipt = await store.commit(
+          batch,
+          [seedPart([admission(`http://a.test/${batch}`, batch, { priority })])],
+          false,
+        );
         return receipt.queues[0]?.news;
       };
       expect(await commit(1, 3)).toBe(3);
@@ -111,7 +119,11 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       const url = 'http://a.test/1';
       await store.commit(1, [seedPart([admission(url, 1)])], false);
       const move = (batch: number, from: HostPart['moves'][0]['from'], to: HostPart['moves'][0]['to']) =>
-        store.commit(batch, [hostPart('a.test', { moves: [{ from, to, record: recordOf(url) }], wakeAtMs: 99 })], false);
+        store.commit(
+          batch,
+          [hostPart('a.test', { moves: [{ from, to, record: recordOf(url) }], wakeAtMs: 99 })],
+          false,
+        );
       const waiting = { queue: 'waiting', dueAtMs: 1_700_000_000_123, sequence: 1 } as const;
       const parked = { queue: 'parked', sequence: 1 } as const;
       expect((await move(2, ready(1), waiting)).totals).toMatchObject({ ready: 0, waiting: 1, parked: 0 });
@@ -152,7 +164,8 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
         listed.push(...page.hosts.map((it) => it.host));
         after = page.hosts.at(-1)?.host ?? after;
         complete = page.complete;
-        for (const it of page.hosts) expect([it.best, it.wakeAtMs]).toEqual(it.host === 'h0.test' ? [null, 50] : [3, null]);
+        for (const it of page.hosts)
+          expect([it.best, it.wakeAtMs]).toEqual(it.host === 'h0.test' ? [null, 50] : [3, null]);
       }
       expect(listed.sort()).toEqual(hosts.filter((it) => it !== 'h1.test'));
     });
@@ -188,8 +201,14 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       pages.forEach((page, i) => {
         const { file, offset, length } = page.warc;
         expect(file).toBe(WARC);
-        expect(gunzipSync(warc.subarray(offset, offset + length)).toString()).toContain(`response http://a.test/${i + 1}`);
-        expect(index[i]).toMatchObject({ offset: String(offset), length: String(length), filename: 'orbweaver-00001.warc.gz' });
+        expect(gunzipSync(warc.subarray(offset, offset + length)).toString()).toContain(
+          `response http://a.test/${i + 1}`,
+        );
+        expect(index[i]).toMatchObject({
+          offset: String(offset),
+          length: String(length),
+          filename: 'orbweaver-00001.warc.gz',
+        });
       });
       expect((await lines(CDXJ))[0]).toMatch(/^test,a\)\/1 20240102030405 \{/);
     });
@@ -208,18 +227,41 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await again({ archiveBytesMax: size + room + (third.archive?.records.bytes.length as number) - 1 });
       await store.commit(3, [seedPart([admission('http://a.test/3', 3)]), third], false);
       expect(await ground.size(WARC)).toBe(size + room);
-      expect(gunzipSync(await ground.bytes('archive/orbweaver-00002.warc.gz')).toString()).toContain('warcinfo orbweaver-00002');
+      expect(gunzipSync(await ground.bytes('archive/orbweaver-00002.warc.gz')).toString()).toContain(
+        'warcinfo orbweaver-00002',
+      );
       await again({ archiveBytesMax: 1 });
       expect(store.opened().notes).toEqual([]);
     });
 
     it('counts dead letters once a key, and pages by lines', async () => {
       const url = 'http://a.test/1';
-      const letter = { url, key: keyOf(url), host: 'a.test', cause: 'gave up', code: 'timeout', deliveries: 8, firstAtMs: 1, lastAtMs: 2, attempts: [] } as const;
+      const letter = {
+        url,
+        key: keyOf(url),
+        host: 'a.test',
+        cause: 'gave up',
+        code: 'timeout',
+        deliveries: 8,
+        firstAtMs: 1,
+        lastAtMs: 2,
+        attempts: [],
+      } as const;
       await store.commit(1, [seedPart([admission(url, 1)])], false);
-      const buried = await store.commit(2, [hostPart('a.test', { moves: [{ from: ready(1), to: null, record: recordOf(url, { state: 'dead' }) }], dead: [letter] })], false);
+      const buried = await store.commit(
+        2,
+        [
+          hostPart('a.test', {
+            moves: [{ from: ready(1), to: null, record: recordOf(url, { state: 'dead' }) }],
+            dead: [letter],
+          }),
+        ],
+        false,
+      );
       expect(buried.totals.dead).toBe(1);
-      expect((await store.commit(3, [hostPart('a.test', { dead: [letter], page: pageOf(url) })], false)).totals).toMatchObject({ dead: 1, pages: 1 });
+      expect(
+        (await store.commit(3, [hostPart('a.test', { dead: [letter], page: pageOf(url) })], false)).totals,
+      ).toMatchObject({ dead: 1, pages: 1 });
     });
 
     it('says that the last process did not stop (D2), and loses nothing that was acknowledged (D1)', async () => {
@@ -268,11 +310,13 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(store.opened().notes).toEqual([]);
     });
 
-    it('takes zeros in the tail for what they are (D7)', async () => {
+    it.each([undefined, 0x0a])('takes zeros in the tail for what they are, last byte %s (D7)', async (lastByte) => {
       await store.commit(1, [seedPart([admission('http://a.test/1', 1)]), visitPart('http://a.test/1', 1)], false);
       await ground.kill(store);
       const bytes = await ground.bytes(PAGES);
-      await ground.replace(PAGES, Buffer.alloc(bytes.length));
+      const zeros = Buffer.alloc(bytes.length);
+      if (lastByte !== undefined) zeros[zeros.length - 1] = lastByte;
+      await ground.replace(PAGES, zeros);
       store = await ground.open();
       expect((await store.loadHost('a.test', 9)).head.ready).toHaveLength(1);
       expect(await ground.size(PAGES)).toBe(0);
@@ -343,7 +387,11 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
     });
 
     it('counts a host anew whose summary is poison, and forgets a poison snapshot (D6)', async () => {
-      await store.commit(1, [seedPart([1, 2].map((i) => admission(`http://a.test/${i}`, i))), hostPart('a.test')], true);
+      await store.commit(
+        1,
+        [seedPart([1, 2].map((i) => admission(`http://a.test/${i}`, i))), hostPart('a.test')],
+        true,
+      );
       await store.close();
       const partition = partitionOf('a.test');
       await ground.raw(async (database) => {
@@ -373,6 +421,49 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(receipt.totals.ready).toBe(2);
     });
 
+    it('moves a head down to what is inserted below it in the same batch, whatever the host claims', async () => {
+      await store.commit(1, [seedPart([admission('http://a.test/20', 20)])], false);
+      const heads = [0, 0, 0, 20, 0, 0, 0, 0];
+      const admitted = [admission('http://a.test/12', 12)];
+      const receipt = await store.commit(2, [hostPart('a.test', { heads, admitted })], false);
+      expect(receipt.queues[0]?.heads[3]).toBe(12);
+      await again();
+      expect(store.opened().nextSequence).toBe(21);
+    });
+
+    it('keeps what it knows of unsynced bytes only until a sync commit vouches for them', async () => {
+      const unsynced = async () => {
+        await ground.kill(store);
+        let rows = 0;
+        await ground.raw(async (database) => {
+          rows = (await database.keys(schema.kindRange(schema.KIND.unsynced)).all()).length;
+        });
+        store = await ground.open();
+        return rows;
+      };
+      await store.commit(1, [seedPart([1, 2, 3].map((i) => admission(`http://a.test/${i}`, i)))], false);
+      await store.commit(2, [visitPart('http://a.test/1', 1)], false);
+      await store.commit(3, [visitPart('http://a.test/2', 2)], false);
+      expect(await unsynced()).toBe(2);
+      await store.commit(4, [visitPart('http://a.test/3', 3)], true);
+      expect(await unsynced()).toBe(0);
+    });
+
+    it('writes over what a batch that never came to be left in the next archive file (D4)', async () => {
+      const next = 'archive/orbweaver-00002.warc.gz';
+      await store.commit(
+        1,
+        [seedPart([1, 2].map((i) => admission(`http://a.test/${i}`, i))), visitPart('http://a.test/1', 1)],
+        true,
+      );
+      await store.close();
+      await ground.replace(next, Buffer.alloc(100_000, 7));
+      store = await ground.open({ archiveBytesMax: 1 });
+      await store.commit(2, [visitPart('http://a.test/2', 2)], false);
+      expect(gunzipSync(await ground.bytes(next)).toString()).toContain('response http://a.test/2');
+      expect(await ground.size(next)).toBeLessThan(1000);
+    });
+
     it('refuses a newer schema with a clear message (D5)', async () => {
       await store.close();
       await ground.raw(async (database) => {
@@ -399,6 +490,14 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await store.close();
       await expect(store.commit(3, [], false)).rejects.toMatchObject({ code: 'store_io' });
       expect((await store.loadHost('a.test', 1)).head.failure).toContain('closed');
+    });
+
+    it('refuses a batch that it holds already (D2)', async () => {
+      await store.commit(4, [seedPart([admission('http://a.test/1', 1)])], false);
+      await expect(store.commit(4, [seedPart([admission('http://a.test/1', 1)])], false)).rejects.toThrow(
+        'batch 4 after batch 4',
+      );
+      expect((await store.commit(5, [], false)).totals.urls).toBe(1);
     });
 
     it('leaves the store as it was when a part can not be written', async () => {

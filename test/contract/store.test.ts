@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryLevel } from 'memory-level';
+import type { StorePort } from '../../src/protocols/ports.js';
 import { MemoryFiles } from '../../src/sinks/memory-files.js';
 import { type Database, levelDatabase } from '../../src/store/database.js';
 import { openStore } from '../../src/store/store.js';
-import type { StorePort } from '../../src/protocols/ports.js';
 import { warcinfo } from '../store/parts.js';
-import { storeContract, type StoreGround } from './store.contract.js';
+import { type StoreGround, storeContract } from './store.contract.js';
 
 storeContract('LevelDB and real files', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'orbweaver-store-'));
@@ -47,7 +47,10 @@ storeContract('LevelDB and real files', async () => {
 
 storeContract('memory', async () => {
   const files = new MemoryFiles();
-  const database = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' }) as unknown as Database;
+  const database = new MemoryLevel<Buffer, Buffer>({
+    keyEncoding: 'buffer',
+    valueEncoding: 'buffer',
+  }) as unknown as Database;
   return {
     open: (options) => openStore({ dir: 'memory', open: () => database, fileSystem: files, warcinfo, ...options }),
     async raw(work) {

@@ -37,7 +37,11 @@ describe('S2: the budget of body bytes', () => {
   });
 
   it('whoever reads, finishes, fails and releases: bytes add up, and something can always move', () => {
-    const step = fc.record({ who: fc.nat({ max: 5 }), what: fc.constantFrom('read', 'read', 'finish', 'drop', 'release'), bytes: fc.integer({ min: 1, max: 80 }) });
+    const step = fc.record({
+      who: fc.nat({ max: 5 }),
+      what: fc.constantFrom('read', 'read', 'finish', 'drop', 'release'),
+      bytes: fc.integer({ min: 1, max: 80 }),
+    });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const budget = new BodyBudget(100);

@@ -26,9 +26,12 @@ const addressesOf = (resolution: { kind: string }) =>
   (resolution as { addresses?: { address: string }[] }).addresses?.map((one) => one.address);
 
 describe('literals are vetted without a query (S1)', () => {
-  it.each(['127.0.0.1', '[::1]', '::1', '0x7f.1', '2130706433', '127。0。0。1', '[::ffff:7f00:1]', '169.254.169.254'])('%s', async (host) => {
-    expect((await resolver({ guard: STRICT }).resolve(host, signal)).kind).toBe('refused');
-  });
+  it.each(['127.0.0.1', '[::1]', '::1', '0x7f.1', '2130706433', '127。0。0。1', '[::ffff:7f00:1]', '169.254.169.254'])(
+    '%s',
+    async (host) => {
+      expect((await resolver({ guard: STRICT }).resolve(host, signal)).kind).toBe('refused');
+    },
+  );
 
   it('and pass where they are allowed', async () => {
     expect(addressesOf(await resolver({}).resolve('127.1', signal))).toEqual(['127.0.0.1']);
@@ -46,13 +49,16 @@ describe('names that can not exist are not asked for (RFC 1035 §2.3.4)', () => 
     expect((await resolver({ hosts }).resolve(name253, signal)).kind).toBe('addresses');
   });
 
-  it.each([label(64), `${name253}a`, '', '.', 'a..b', 'a b', 'a/b', 'a:80', 'u@a', '[::1', 'a%zz'])('%j', async (host) => {
-    expect(await resolver({ hosts: { '*.a': '127.0.0.1' } }).resolve(host, signal)).toMatchObject({
-      kind: 'failed',
-      code: 'dns_not_found',
-      expiresInMs: 300_000,
-    });
-  });
+  it.each([label(64), `${name253}a`, '', '.', 'a..b', 'a b', 'a/b', 'a:80', 'u@a', '[::1', 'a%zz'])(
+    '%j',
+    async (host) => {
+      expect(await resolver({ hosts: { '*.a': '127.0.0.1' } }).resolve(host, signal)).toMatchObject({
+        kind: 'failed',
+        code: 'dns_not_found',
+        expiresInMs: 300_000,
+      });
+    },
+  );
 });
 
 describe('static hosts', () => {
@@ -194,8 +200,10 @@ describe('the cache, against a scripted name server', () => {
     const clock = clockAt(1000);
     return { server, clock, names: createResolver({ guard, clock, servers: [server.address] }) };
   }
-  const onlyA = (ttl: number) => (_: string, type: string): Reply =>
-    type === 'A' ? { records: [v4('127.0.0.1')], ttl } : { records: [], ttl };
+  const onlyA =
+    (ttl: number) =>
+    (_: string, type: string): Reply =>
+      type === 'A' ? { records: [v4('127.0.0.1')], ttl } : { records: [], ttl };
 
   it('shares look-ups of one name under way', async () => {
     const { server, names } = await scripted(onlyA(60));
@@ -236,14 +244,18 @@ describe('the cache, against a scripted name server', () => {
     ['REFUSED', { rcode: 5 }],
     ['silence', 'silence'],
   ] as const)('a AAAA answered with %s spoils no A', async (_title, failure) => {
-    const { server, names } = await scripted((_, type) => (type === 'A' ? { records: [v4('127.0.0.1')], ttl: 60 } : failure));
+    const { server, names } = await scripted((_, type) =>
+      type === 'A' ? { records: [v4('127.0.0.1')], ttl: 60 } : failure,
+    );
     expect(addressesOf(await names.resolve('a.example', signal))).toEqual(['127.0.0.1']);
     names.close();
     server.close();
   });
 
   it('an A that fails leaves the AAAA', async () => {
-    const { server, names } = await scripted((_, type) => (type === 'A' ? { rcode: 2 } : { records: [LOOPBACK_V6], ttl: 60 }));
+    const { server, names } = await scripted((_, type) =>
+      type === 'A' ? { rcode: 2 } : { records: [LOOPBACK_V6], ttl: 60 },
+    );
     expect(addressesOf(await names.resolve('a.example', signal))).toEqual(['::1']);
     server.close();
   });
@@ -262,9 +274,15 @@ describe('the cache, against a scripted name server', () => {
   });
 
   it('keeps NXDOMAIN and empty answers for five minutes', async () => {
-    const { server, names } = await scripted((name) => (name === 'no.example' ? { rcode: 3 } : { records: [], ttl: 60 }));
+    const { server, names } = await scripted((name) =>
+      name === 'no.example' ? { rcode: 3 } : { records: [], ttl: 60 },
+    );
     for (const name of ['no.example', 'empty.example']) {
-      expect(await names.resolve(name, signal)).toMatchObject({ kind: 'failed', code: 'dns_not_found', expiresInMs: 300_000 });
+      expect(await names.resolve(name, signal)).toMatchObject({
+        kind: 'failed',
+        code: 'dns_not_found',
+        expiresInMs: 300_000,
+      });
     }
     server.close();
   });
@@ -329,7 +347,10 @@ describe.skipIf(!existsSync(DNSMASQ))('against dnsmasq', () => {
     const probe = new Probe({ timeout: 200, tries: 1 });
     probe.setServers([`127.0.0.1:${port}`]);
     for (let i = 0; i < 50; i++) {
-      const up = await probe.resolve4('a.web.example').then(() => true, () => false);
+      const up = await probe.resolve4('a.web.example').then(
+        () => true,
+        () => false,
+      );
       if (up) return;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }

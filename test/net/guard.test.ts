@@ -134,9 +134,12 @@ describe('S1: whole answers', () => {
 });
 
 describe('the operator’s ranges', () => {
-  it.each(['10.0.0.0/33', '10.0.0.0/', 'localhost', '*', '', '::1/129', 'fe80::1%eth0'])('%j is named as wrong', (entry) => {
-    expect(() => guardRules(['127.0.0.0/8', entry])).toThrow(JSON.stringify(entry));
-  });
+  it.each(['10.0.0.0/33', '10.0.0.0/', 'localhost', '*', '', '::1/129', 'fe80::1%eth0'])(
+    '%j is named as wrong',
+    (entry) => {
+      expect(() => guardRules(['127.0.0.0/8', entry])).toThrow(JSON.stringify(entry));
+    },
+  );
 });
 
 /** Written down apart from the code: [first octets as a number, prefix length]. */
@@ -163,9 +166,9 @@ const inside = (number: number) =>
 
 describe('S1: properties', () => {
   it('no address of a forbidden range passes, in any spelling or wrapping', () => {
-    const forbidden = fc.constantFrom(...FORBIDDEN_V4).chain(([first, bits]) =>
-      fc.nat({ max: 2 ** (32 - bits) - 1 }).map((offset) => numberOf(first) + offset),
-    );
+    const forbidden = fc
+      .constantFrom(...FORBIDDEN_V4)
+      .chain(([first, bits]) => fc.nat({ max: 2 ** (32 - bits) - 1 }).map((offset) => numberOf(first) + offset));
     fc.assert(
       fc.property(forbidden, (number) => {
         const hex = number.toString(16).padStart(8, '0');

@@ -37,13 +37,19 @@ function clientWith(options: Partial<HttpClientOptions> = {}): HttpClient {
   return client;
 }
 
-async function serverWith(onRequest: Misbehaviour, options: Parameters<typeof RawServer.start>[1] = {}): Promise<RawServer> {
+async function serverWith(
+  onRequest: Misbehaviour,
+  options: Parameters<typeof RawServer.start>[1] = {},
+): Promise<RawServer> {
   const server = await RawServer.start(onRequest, options);
   onTestFinished(() => server.stop());
   return server;
 }
 
-function requestTo(server: { port: number }, change: Partial<FetchRequest> & { path?: string; host?: string } = {}): FetchRequest {
+function requestTo(
+  server: { port: number },
+  change: Partial<FetchRequest> & { path?: string; host?: string } = {},
+): FetchRequest {
   const { path = '/', host = 'site.test', ...fields } = change;
   const origin = `http://${host}:${server.port}`;
   return {
@@ -96,7 +102,13 @@ describe('an honest exchange', () => {
       'Accept: */*',
       'X-Custom: caf\xe9',
     ]);
-    expect(result).toMatchObject({ status: 200, statusText: 'Fine enough', httpVersion: '1.1', cut: false, remoteAddress: '127.0.0.1' });
+    expect(result).toMatchObject({
+      status: 200,
+      statusText: 'Fine enough',
+      httpVersion: '1.1',
+      cut: false,
+      remoteAddress: '127.0.0.1',
+    });
     expect(result.headers).toEqual([
       ['X-A', '1'],
       ['x-a', '\xe9'],
@@ -140,10 +152,20 @@ describe('an honest exchange', () => {
   });
 
   it.each([
-    ['chunked', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n', 'hello', '1.1'],
+    [
+      'chunked',
+      'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2;x=y\r\nlo\r\n0\r\n\r\n',
+      'hello',
+      '1.1',
+    ],
     ['ended by the close', 'HTTP/1.1 200 OK\r\n\r\nhello', 'hello', '1.1'],
     ['of HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello', 'hello', '1.0'],
-    ['after an early hint', 'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello', 'hello', '1.1'],
+    [
+      'after an early hint',
+      'HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello',
+      'hello',
+      '1.1',
+    ],
     ['longer than declared (RFC 9112 §9.2)', 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nhello', 'hel', '1.1'],
     ['with status 999', 'HTTP/1.1 999 Go away\r\nContent-Length: 5\r\n\r\nhello', 'hello', '1.1'],
     ['204 without a body', 'HTTP/1.1 204 None\r\nContent-Length: 5\r\n\r\n', '', '1.1'],
@@ -162,7 +184,9 @@ describe('an honest exchange', () => {
     const body = Buffer.from(Array.from({ length: 700_001 }, (_, i) => (i * 7) % 251));
     const server = await serverWith(async (socket, request) => {
       const chunked = request.includes('/chunked');
-      socket.write(`HTTP/1.1 200 OK\r\n${chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`}\r\n\r\n`);
+      socket.write(
+        `HTTP/1.1 200 OK\r\n${chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`}\r\n\r\n`,
+      );
       for (let at = 0, step = 1; at < body.length; at += step, step = (step * 3) % 60_000 || 1) {
         const piece = body.subarray(at, at + step);
         if (chunked) socket.write(`${piece.length.toString(16)}\r\n`);
@@ -186,26 +210,86 @@ describe('what a server does wrong (S2)', () => {
   const cases: readonly (readonly [title: string, misbehave: Misbehaviour, code: string, status: number | null])[] = [
     ['silence', () => undefined, 'timeout', null],
     ['a dripping header block', (socket) => drip(socket.setNoDelay(), 'H', 20), 'protocol_error', null],
-    ['a dripping status line', (socket) => [...'HTTP/1.1 200 OK and on and on'].forEach((c, i) => setTimeout(() => socket.write(c), i * 40)), 'timeout', null],
+    [
+      'a dripping status line',
+      (socket) => [...'HTTP/1.1 200 OK and on and on'].forEach((c, i) => setTimeout(() => socket.write(c), i * 40)),
+      'timeout',
+      null,
+    ],
     ['headers and then silence', (socket) => socket.write(head), 'timeout', 200],
     ['a dripping body', (socket) => (socket.write(head), drip(socket, 'x', 20)), 'too_slow', 200],
     ['a short body, closed', (socket) => socket.end(`${head}hello`), 'truncated', 200],
-    ['a short body, closed as announced', (socket) => socket.end(head.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\nhello')), 'truncated', 200],
-    ['a short body, reset', (socket) => (socket.write(`${head}hello`), setTimeout(() => socket.resetAndDestroy(), 20)), 'connection_reset', 200],
-    ['a body ended by a reset', (socket) => (socket.write('HTTP/1.1 200 OK\r\n\r\nhello'), setTimeout(() => socket.resetAndDestroy(), 20)), 'connection_reset', 200],
+    [
+      'a short body, closed as announced',
+      (socket) => socket.end(head.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\nhello')),
+      'truncated',
+      200,
+    ],
+    [
+      'a short body, reset',
+      (socket) => (socket.write(`${head}hello`), setTimeout(() => socket.resetAndDestroy(), 20)),
+      'connection_reset',
+      200,
+    ],
+    [
+      'a body ended by a reset',
+      (socket) => (socket.write('HTTP/1.1 200 OK\r\n\r\nhello'), setTimeout(() => socket.resetAndDestroy(), 20)),
+      'connection_reset',
+      200,
+    ],
     ['a bad chunk size', (socket) => socket.write(`${chunkedHead}ZZ\r\nhello\r\n`), 'protocol_error', 200],
     ['no last chunk', (socket) => socket.end(`${chunkedHead}5\r\nhello\r\n`), 'truncated', 200],
-    ['no last chunk, closed as announced', (socket) => socket.end(`${chunkedHead.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}5\r\nhello\r\n`), 'truncated', 200],
+    [
+      'no last chunk, closed as announced',
+      (socket) => socket.end(`${chunkedHead.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}5\r\nhello\r\n`),
+      'truncated',
+      200,
+    ],
     ['an SSH banner', (socket) => socket.write('SSH-2.0-OpenSSH_9.2p1\r\n'), 'protocol_error', null],
     ['HTTP/0.9', (socket) => socket.end('<html>hello</html>'), 'protocol_error', null],
-    ['line feeds only', (socket) => socket.write('HTTP/1.1 200 OK\nContent-Length: 5\n\nhello'), 'protocol_error', null],
-    ['an unasked upgrade', (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'), 'protocol_error', null],
-    ['a bare 101', (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\nwhatever'), 'protocol_error', null],
-    ['two equal lengths', (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello'), 'protocol_error', null],
-    ['a length and chunks', (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'), 'protocol_error', null],
-    ['endless headers', (socket) => (socket.write('HTTP/1.1 200 OK\r\n'), drip(socket, `X: ${'y'.repeat(9000)}\r\n`, 1)), 'header_overflow', null],
+    [
+      'line feeds only',
+      (socket) => socket.write('HTTP/1.1 200 OK\nContent-Length: 5\n\nhello'),
+      'protocol_error',
+      null,
+    ],
+    [
+      'an unasked upgrade',
+      (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
+      'protocol_error',
+      null,
+    ],
+    [
+      'a bare 101',
+      (socket) => socket.write('HTTP/1.1 101 Switching Protocols\r\n\r\nwhatever'),
+      'protocol_error',
+      null,
+    ],
+    [
+      'two equal lengths',
+      (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello'),
+      'protocol_error',
+      null,
+    ],
+    [
+      'a length and chunks',
+      (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'),
+      'protocol_error',
+      null,
+    ],
+    [
+      'endless headers',
+      (socket) => (socket.write('HTTP/1.1 200 OK\r\n'), drip(socket, `X: ${'y'.repeat(9000)}\r\n`, 1)),
+      'header_overflow',
+      null,
+    ],
     ['endless early answers', (socket) => drip(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n', 5), 'timeout', null],
-    ['an endless body', (socket) => (socket.write('HTTP/1.1 200 OK\r\n\r\n'), drip(socket, 'z'.repeat(200_000), 1)), 'too_large', 200],
+    [
+      'an endless body',
+      (socket) => (socket.write('HTTP/1.1 200 OK\r\n\r\n'), drip(socket, 'z'.repeat(200_000), 1)),
+      'too_large',
+      200,
+    ],
     ['a close before any answer', (socket) => socket.end(), 'connection_reset', null],
     ['a reset before any answer', (socket) => socket.resetAndDestroy(), 'connection_reset', null],
     ['half a header block, closed', (socket) => socket.end('HTTP/1.1 200 OK\r\nConte'), 'connection_reset', null],
@@ -274,7 +358,9 @@ describe('bounds at n and n+1 (S2)', () => {
     const server = await serverWith((socket) => socket.write(`HTTP/1.1 204 None\r\nX-Pad: ${'y'.repeat(995)}\r\n\r\n`));
     const client = clientWith();
     expect(response(await client.fetch(requestTo(server, { headerBytesMax: 1000 }), signal)).status).toBe(204);
-    expect(failure(await client.fetch(requestTo(server, { headerBytesMax: 999 }), signal)).code).toBe('header_overflow');
+    expect(failure(await client.fetch(requestTo(server, { headerBytesMax: 999 }), signal)).code).toBe(
+      'header_overflow',
+    );
   });
 
   it('sockets: the least recently used idle one gives way', async () => {
@@ -305,19 +391,32 @@ describe('kept connections', () => {
   });
 
   it('R3: one that the server closes on the second request is told apart', async () => {
-    const server = await serverWith((socket, _request, count) => (count === 1 ? socket.write(ok('x')) : socket.destroy()));
+    const server = await serverWith((socket, _request, count) =>
+      count === 1 ? socket.write(ok('x')) : socket.destroy(),
+    );
     const client = clientWith();
     response(await client.fetch(requestTo(server), signal));
-    expect(failure(await client.fetch(requestTo(server), signal))).toMatchObject({ code: 'connection_reset', reusedConnection: true });
-    expect(failure(await client.fetch(requestTo(server), signal))).toMatchObject({ code: 'connection_reset', reusedConnection: false });
+    expect(failure(await client.fetch(requestTo(server), signal))).toMatchObject({
+      code: 'connection_reset',
+      reusedConnection: true,
+    });
+    expect(failure(await client.fetch(requestTo(server), signal))).toMatchObject({
+      code: 'connection_reset',
+      reusedConnection: false,
+    });
     expect(server.requests.length).toBe(3);
   });
 
   it('R3: not when a byte of the answer came', async () => {
-    const server = await serverWith((socket, _request, count) => (count === 1 ? socket.write(ok('x')) : socket.end('HTT')));
+    const server = await serverWith((socket, _request, count) =>
+      count === 1 ? socket.write(ok('x')) : socket.end('HTT'),
+    );
     const client = clientWith();
     response(await client.fetch(requestTo(server), signal));
-    expect(failure(await client.fetch(requestTo(server), signal))).toMatchObject({ code: 'connection_reset', reusedConnection: false });
+    expect(failure(await client.fetch(requestTo(server), signal))).toMatchObject({
+      code: 'connection_reset',
+      reusedConnection: false,
+    });
   });
 
   it('end after keepAliveMs, also when the server would have them longer', async () => {
@@ -346,7 +445,10 @@ describe('S1: only the vetted address', () => {
     const server = await serverWith((socket) => socket.write(ok('x')));
     const client = clientWith({ guard: guardRules(['0.0.0.0/8', '127.0.0.0/8']) });
     const result = await client.fetch(requestTo(server, { address: { address: '0.0.0.0', family: 4 } }), signal);
-    expect(failure(result)).toMatchObject({ code: 'guard_refused', detail: 'connected to 127.0.0.1 instead of 0.0.0.0' });
+    expect(failure(result)).toMatchObject({
+      code: 'guard_refused',
+      detail: 'connected to 127.0.0.1 instead of 0.0.0.0',
+    });
     await server.deserted();
     expect(server.requests).toEqual([]);
   });
@@ -371,7 +473,9 @@ describe('S1: only the vetted address', () => {
   });
 
   it('a redirect to a private address is an answer, and followed by nobody', async () => {
-    const server = await serverWith((socket) => socket.write(ok('', 'Location: http://169.254.169.254/latest/\r\n').replace('200 OK', '302 Found')));
+    const server = await serverWith((socket) =>
+      socket.write(ok('', 'Location: http://169.254.169.254/latest/\r\n').replace('200 OK', '302 Found')),
+    );
     const result = response(await clientWith().fetch(requestTo(server), signal));
     expect(result.status).toBe(302);
     expect(server.requests.length).toBe(1);
@@ -382,7 +486,8 @@ describe('S1: only the vetted address', () => {
     const client = clientWith();
     const request = requestTo(server);
     const foreign = ['http://other.test/', `${request.origin}.evil.test/`, `${request.origin}0/`, 'nonsense'];
-    for (const url of foreign) expect(failure(await client.fetch({ ...request, url }, signal)).code).toBe('guard_refused');
+    for (const url of foreign)
+      expect(failure(await client.fetch({ ...request, url }, signal)).code).toBe('guard_refused');
     const ftp = { ...request, origin: 'ftp://site.test', url: 'ftp://site.test/' };
     expect(failure(await client.fetch(ftp, signal)).code).toBe('unsupported_scheme');
     expect(server.connections).toBe(0);
@@ -404,7 +509,9 @@ describe('S4: TLS', () => {
     const at = (name: string) => join(folder, name);
     const subject = ['-subj', '/CN=site.test', '-addext', 'subjectAltName=DNS:site.test,IP:127.0.0.1'];
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', at('key.pem')];
-    execFileSync('openssl', ['req', '-x509', ...key, '-out', at('cert.pem'), '-days', '2', ...subject], { stdio: 'ignore' });
+    execFileSync('openssl', ['req', '-x509', ...key, '-out', at('cert.pem'), '-days', '2', ...subject], {
+      stdio: 'ignore',
+    });
     identity = { key: readFileSync(at('key.pem'), 'utf8'), cert: readFileSync(at('cert.pem'), 'utf8') };
   });
   afterAll(() => rmSync(folder, { recursive: true }));
@@ -554,7 +661,9 @@ describe('S2: the budget of body bytes', () => {
 
   it('a deadline goes on after the pause', async () => {
     const server = await serverWith((socket, request) =>
-      socket.write(request.includes('a.test') ? big : `HTTP/1.1 200 OK\r\nContent-Length: ${4 * MIB}\r\n\r\n${'x'.repeat(MIB)}`),
+      socket.write(
+        request.includes('a.test') ? big : `HTTP/1.1 200 OK\r\nContent-Length: ${4 * MIB}\r\n\r\n${'x'.repeat(MIB)}`,
+      ),
     );
     const client = clientWith({ bodyBudgetBytes: 2 * MIB });
     const first = response(await client.fetch(request(server, 'a.test'), signal));

@@ -36,7 +36,10 @@ export class RawServer {
     server.on('tlsClientError', () => undefined);
   }
 
-  static async start(onRequest: Misbehaviour, options: { onConnection?: (socket: Socket) => void; host?: string } = {}): Promise<RawServer> {
+  static async start(
+    onRequest: Misbehaviour,
+    options: { onConnection?: (socket: Socket) => void; host?: string } = {},
+  ): Promise<RawServer> {
     const raw = new RawServer(createServer({ noDelay: true }), 'connection', onRequest, options.onConnection);
     await raw.#listen(options.host ?? '127.0.0.1');
     return raw;

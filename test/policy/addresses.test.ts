@@ -31,12 +31,20 @@ describe('P2 the address clock', () => {
     expect(JSON.parse(JSON.stringify(exempt))).toEqual(exempt);
   });
 
-  it.each(['10.0.0.0/33', '10.0.0.0/-1', '10.0.0.0/', '10.0.0.0/8/8', '10.1/8', '010.0.0.1', 'example.com', '', '::/129', '::ffff:10.0.0.0/95'])(
-    'refuses %j as a range, by name',
-    (text) => {
-      expect(() => addressRangesOf([text])).toThrow(new RangeError(`not an address or a range of addresses: ${text}`));
-    },
-  );
+  it.each([
+    '10.0.0.0/33',
+    '10.0.0.0/-1',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '10.1/8',
+    '010.0.0.1',
+    'example.com',
+    '',
+    '::/129',
+    '::ffff:10.0.0.0/95',
+  ])('refuses %j as a range, by name', (text) => {
+    expect(() => addressRangesOf([text])).toThrow(new RangeError(`not an address or a range of addresses: ${text}`));
+  });
 
   it('refuses what is no address', () => {
     expect(() => addressClockKey('example.com', [])).toThrow(RangeError);

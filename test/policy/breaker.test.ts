@@ -143,7 +143,16 @@ describe('B3 breaker, any history', () => {
         fc.oneof(fc.nat(40_000), fc.nat(4_000_000)).map((ms) => new Passing(ms)),
         fc.constant(new Asking()),
         fc
-          .tuple(fc.constantFrom('succeeded' as const, 'failed' as const, 'failed' as const, 'failed' as const, 'lost' as const), drawn)
+          .tuple(
+            fc.constantFrom(
+              'succeeded' as const,
+              'failed' as const,
+              'failed' as const,
+              'failed' as const,
+              'lost' as const,
+            ),
+            drawn,
+          )
           .map(([outcome, draw]) => new Telling(outcome, draw)),
       ],
       { size: 'large', maxCommands: 80 },
@@ -151,7 +160,10 @@ describe('B3 breaker, any history', () => {
     fc.assert(
       fc.property(commands, (run) => {
         fc.modelRun(
-          () => ({ model: { nowMs: NOW, failuresInRow: 0, probes: 0, quarantineEndsMs: null }, real: { state: CLOSED } }),
+          () => ({
+            model: { nowMs: NOW, failuresInRow: 0, probes: 0, quarantineEndsMs: null },
+            real: { state: CLOSED },
+          }),
           run,
         );
       }),

@@ -32,8 +32,19 @@ function response(status: number, headers: readonly Header[] = []): FetchedRespo
 }
 
 const FAILURES = [
-  'connect_failed', 'connection_reset', 'timeout', 'too_slow', 'too_large', 'header_overflow', 'truncated',
-  'protocol_error', 'tls_failed', 'guard_refused', 'unsupported_scheme', 'worker_crashed', 'interrupted',
+  'connect_failed',
+  'connection_reset',
+  'timeout',
+  'too_slow',
+  'too_large',
+  'header_overflow',
+  'truncated',
+  'protocol_error',
+  'tls_failed',
+  'guard_refused',
+  'unsupported_scheme',
+  'worker_crashed',
+  'interrupted',
 ] as const satisfies readonly FetchFailure['code'][];
 
 function failure(code: FetchFailure['code'], more: Partial<FetchFailure> = {}): FetchFailure {
@@ -90,7 +101,15 @@ describe('the table of judgement: statuses', () => {
   });
 
   it('L4: 304 with validators is no change', () => {
-    expect(ofStatus(304, CONDITIONAL)).toEqual(['unchanged', 'not_modified', 'settled', 0, 'success', 'same', 'active']);
+    expect(ofStatus(304, CONDITIONAL)).toEqual([
+      'unchanged',
+      'not_modified',
+      'settled',
+      0,
+      'success',
+      'same',
+      'active',
+    ]);
   });
 
   it('P3: Retry-After counts on 429 and every 5xx, in any spelling of its name, and on nothing else', () => {
@@ -144,7 +163,15 @@ describe('the table of judgement: no whole answer', () => {
     ['worker_crashed', 'failed', 'retry', 1, 'none'],
     ['interrupted', 'failed', 'host_waits', 0, 'none'],
   ] as const)('%s: %s, %s', (code, outcome, next, delivery, breaker) => {
-    expect(columns(judgeTransport(failure(code), PLAIN))).toEqual([outcome, code, next, delivery, breaker, 'same', null]);
+    expect(columns(judgeTransport(failure(code), PLAIN))).toEqual([
+      outcome,
+      code,
+      next,
+      delivery,
+      breaker,
+      'same',
+      null,
+    ]);
   });
 
   it.each([
@@ -170,7 +197,10 @@ describe('the table of judgement: no whole answer', () => {
   it('P3: a 429 or 5xx whose body broke is still judged by its status', () => {
     const judge = (status: number) => judgeTransport(failure('truncated', { status }), PLAIN).code;
     expect([429, 503, 500, 599].map(judge)).toEqual([
-      'http_throttled', 'http_throttled', 'http_server_error', 'http_server_error',
+      'http_throttled',
+      'http_throttled',
+      'http_server_error',
+      'http_server_error',
     ]);
     expect([200, 404, 499, 600].map(judge)).toEqual(['truncated', 'truncated', 'truncated', 'truncated']);
   });
@@ -183,7 +213,14 @@ describe('the table of judgement: no whole answer', () => {
 });
 
 describe('the table of judgement: content', () => {
-  const candidate = { url: 'https://b.test/', key: 'k', host: 'b.test', origin: 'https://b.test', source: 'redirect', element: 'location' } as const;
+  const candidate = {
+    url: 'https://b.test/',
+    key: 'k',
+    host: 'b.test',
+    origin: 'https://b.test',
+    source: 'redirect',
+    element: 'location',
+  } as const;
   const parsed = (redirect: ParsedPage['redirect'] = null): ParsedPage => ({
     kind: 'parsed',
     payloadDigest: 'sha1:A',
@@ -195,7 +232,12 @@ describe('the table of judgement: content', () => {
     archive: null,
     parseMicros: 1,
   });
-  const unparsed = (code: UnparsedPage['code']): UnparsedPage => ({ kind: 'unparsed', code, detail: '', archive: null });
+  const unparsed = (code: UnparsedPage['code']): UnparsedPage => ({
+    kind: 'unparsed',
+    code,
+    detail: '',
+    archive: null,
+  });
   const content = judgeTransport(response(200), PLAIN);
   const redirect = judgeTransport(response(302), PLAIN);
   const brief = (j: ReturnType<typeof judgeContent>) => [j.outcome, j.code, j.next, j.delivery, j.urlState, j.status];
@@ -216,8 +258,24 @@ describe('the table of judgement: content', () => {
 
 describe('what was never asked for', () => {
   it('P4, P5: a disallow settles, unreadable rules park; neither costs anything', () => {
-    expect(columns(judgeRobots('disallowed'))).toEqual(['blocked_by_robots', 'robots_disallowed', 'settled', 0, 'none', 'same', 'blocked_by_robots']);
-    expect(columns(judgeRobots('unreadable'))).toEqual(['parked', 'robots_unreadable', 'parked', 0, 'none', 'same', 'parked']);
+    expect(columns(judgeRobots('disallowed'))).toEqual([
+      'blocked_by_robots',
+      'robots_disallowed',
+      'settled',
+      0,
+      'none',
+      'same',
+      'blocked_by_robots',
+    ]);
+    expect(columns(judgeRobots('unreadable'))).toEqual([
+      'parked',
+      'robots_unreadable',
+      'parked',
+      0,
+      'none',
+      'same',
+      'parked',
+    ]);
   });
 });
 

@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { inScope, scopeOf, widen } from '../../src/policy/scope.js';
 
 const host = fc
-  .tuple(fc.constantFrom('', 'www.', 'a.b.', 'shop.'), fc.constantFrom('x', 'y', 'zz'), fc.constantFrom('.com', '.co.uk', '.test'))
+  .tuple(
+    fc.constantFrom('', 'www.', 'a.b.', 'shop.'),
+    fc.constantFrom('x', 'y', 'zz'),
+    fc.constantFrom('.com', '.co.uk', '.test'),
+  )
   .map((parts) => parts.join(''));
 const kind = fc.constantFrom('host' as const, 'site' as const, 'any' as const);
 
@@ -11,7 +15,11 @@ describe('scope', () => {
   it('host: the seeds and nothing beside them', () => {
     const scope = scopeOf('host', ['www.example.com', 'b.test']);
     expect(['www.example.com', 'b.test', 'example.com', 'a.b.test', 'c.test'].map((h) => inScope(scope, h))).toEqual([
-      true, true, false, false, false,
+      true,
+      true,
+      false,
+      false,
+      false,
     ]);
   });
 

@@ -35,7 +35,11 @@ export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlReco
   };
 }
 
-export function admission(url: string, sequence: number, changes: { priority?: PriorityClass; ifAbsent?: boolean } = {}): Admission {
+export function admission(
+  url: string,
+  sequence: number,
+  changes: { priority?: PriorityClass; ifAbsent?: boolean } = {},
+): Admission {
   const { priority = 3, ifAbsent = false } = changes;
   return { record: recordOf(url, { priority }), sequence, ifAbsent };
 }

@@ -13,7 +13,10 @@ export interface PortDoubles extends Ports {
   readonly released: number[];
 }
 
-type Overrides = Partial<Omit<Ports, 'store' | 'net'>> & { readonly store?: Partial<StorePort>; readonly net?: Partial<FetchPort> };
+type Overrides = Partial<Omit<Ports, 'store' | 'net'>> & {
+  readonly store?: Partial<StorePort>;
+  readonly net?: Partial<FetchPort>;
+};
 
 const never = (): Promise<never> => new Promise(() => undefined);
 

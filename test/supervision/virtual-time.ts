@@ -32,6 +32,11 @@ export class VirtualTime implements Clock {
     return 1_700_000_000_000 + this.nowMs;
   }
 
+  /** Time passes within a turn. */
+  pass(ms: number): void {
+    this.nowMs += ms;
+  }
+
   install(): void {
     const set = (fire: () => void, delayMs = 0): number => {
       this.asked.push(delayMs);
@@ -60,7 +65,9 @@ export class VirtualTime implements Clock {
     const untilMs = this.nowMs + byMs;
     await this.settle();
     for (;;) {
-      const due = this.waiting.filter((timer) => timer.atMs <= untilMs).sort((a, b) => a.atMs - b.atMs || a.id - b.id)[0];
+      const due = this.waiting
+        .filter((timer) => timer.atMs <= untilMs)
+        .sort((a, b) => a.atMs - b.atMs || a.id - b.id)[0];
       if (due === undefined) break;
       this.waiting = this.waiting.filter((timer) => timer !== due);
       this.nowMs = Math.max(this.nowMs, due.atMs);

@@ -94,7 +94,8 @@ export function pages(state: OriginRobots, nowWallMs: number): PagesAnswer {
       return ageOf(state, nowWallMs) < ROBOTS_TTL_MS ? { may: 'ask', copy: copyOf(state) } : WAIT;
     case 'unreachable': {
       const { lastGood } = state;
-      if (lastGood !== null && ageOf(lastGood, nowWallMs) < ROBOTS_LAST_GOOD_MS_MAX) return { may: 'ask', copy: lastGood };
+      if (lastGood !== null && ageOf(lastGood, nowWallMs) < ROBOTS_LAST_GOOD_MS_MAX)
+        return { may: 'ask', copy: lastGood };
       return due(state, nowWallMs) ? WAIT : { may: { parkedUntil: state.retryAtMs } };
     }
   }
@@ -121,7 +122,10 @@ function fresh(rules: RobotsRules, status: number, fetchedAtMs: number): OriginR
 
 function unreachable(state: OriginRobots, retryAfterMs: number, nowWallMs: number): OriginRobots {
   const before = state.phase === 'unreachable' ? state : { sinceMs: nowWallMs, attempts: 0 };
-  const waitMs = Math.max(backoffMs(ROBOTS_BACKOFF, before.attempts, UNMOVED), Math.min(RETRY_AFTER_MS_MAX, retryAfterMs));
+  const waitMs = Math.max(
+    backoffMs(ROBOTS_BACKOFF, before.attempts, UNMOVED),
+    Math.min(RETRY_AFTER_MS_MAX, retryAfterMs),
+  );
   return {
     phase: 'unreachable',
     sinceMs: before.sinceMs,

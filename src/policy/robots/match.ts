@@ -164,7 +164,11 @@ function patternOf(pattern: string, rule: EngineRule): Pattern {
   const parts = (anchored ? pattern.slice(0, -1) : pattern).split('*');
   const [head = ''] = parts;
   const rest = parts.slice(1);
-  const end: End = !anchored ? { kind: 'open' } : rest.length === 0 ? { kind: 'here' } : { kind: 'tail', text: rest.pop() ?? '' };
+  const end: End = !anchored
+    ? { kind: 'open' }
+    : rest.length === 0
+      ? { kind: 'here' }
+      : { kind: 'tail', text: rest.pop() ?? '' };
   return { rule, length: pattern.length, head, pieces: rest.filter((piece) => piece !== ''), end };
 }
 
@@ -194,7 +198,9 @@ function longestPrefix(target: string, { prefixes, prefixLengths }: Index): Pref
 }
 
 function mayBeat(pattern: Pattern, prefix: Prefix): boolean {
-  return pattern.length > prefix.length || (pattern.length === prefix.length && pattern.rule.allow && !prefix.rule.allow);
+  return (
+    pattern.length > prefix.length || (pattern.length === prefix.length && pattern.rule.allow && !prefix.rule.allow)
+  );
 }
 
 /** One question on its way through the patterns. */

@@ -72,15 +72,40 @@ describe('the regression set of robots cases', () => {
 
 describe('the second opinion', () => {
   /** Few characters, so that random rules and URLs meet often; all that has a meaning to either side is among them. */
-  const octet = fc.constantFrom(...'aab/*$?&=%.~', '%7E', '%2F', '%2a', '%24', '%61', 'é', "'", '[', ' ', ',', '!', '/..', '/.', '/%2e', '\\', '#', '\t');
+  const octet = fc.constantFrom(
+    ...'aab/*$?&=%.~',
+    '%7E',
+    '%2F',
+    '%2a',
+    '%24',
+    '%61',
+    'é',
+    "'",
+    '[',
+    ' ',
+    ',',
+    '!',
+    '/..',
+    '/.',
+    '/%2e',
+    '\\',
+    '#',
+    '\t',
+  );
   const start = fc.constantFrom(ORIGIN, 'https://u:p@example.com', 'HTTPS://EXAMPLE.com:443', 'http://example.com', '');
   const value = fc.array(octet, { maxLength: 9 }).map((parts) => `/${parts.join('')}`);
   /** Of `a`, `b` and wildcards alone: pieces overlap with each other and with an anchored end. */
   const dense = fc.stringMatching(/^\/[ab*]{1,7}\$?$/);
   const pattern = fc.oneof(value, dense);
   const line = fc.oneof(
-    { weight: 6, arbitrary: fc.tuple(fc.constantFrom('Allow', 'Disallow', 'disalow'), pattern).map(([k, v]) => `${k}: ${v}`) },
-    { weight: 1, arbitrary: fc.constantFrom('User-agent: FooBot', 'User-agent: *', 'User-agent: Bar', 'Crawl-delay: 2', '', '#x') },
+    {
+      weight: 6,
+      arbitrary: fc.tuple(fc.constantFrom('Allow', 'Disallow', 'disalow'), pattern).map(([k, v]) => `${k}: ${v}`),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom('User-agent: FooBot', 'User-agent: *', 'User-agent: Bar', 'Crawl-delay: 2', '', '#x'),
+    },
   );
   const file = fc.array(line, { maxLength: 14 }).map((lines) => ['User-agent: *', ...lines].join('\n'));
 
@@ -153,7 +178,13 @@ describe('what is kept of a file', () => {
 
   it('asks nothing of another origin (R30)', () => {
     const matcher = compileRobots(rulesOf('User-agent: *\nDisallow: /'), ROBOTS_URL);
-    for (const url of ['http://example.com/', 'https://example.com:8443/', 'https://www.example.com/', 'no url', '/x']) {
+    for (const url of [
+      'http://example.com/',
+      'https://example.com:8443/',
+      'https://www.example.com/',
+      'no url',
+      '/x',
+    ]) {
       expect(matcher.decide(url)).toEqual({ allowed: null, rule: null });
     }
   });
@@ -182,7 +213,8 @@ describe('bounds (RFC 9309 §2.5)', () => {
 
   it('a file that was cut on its way loses its unfinished line too (R22)', () => {
     const bytes = utf8('User-agent: *\nDisallow: /a\nDisallow: /');
-    const patterns = (ending: 'whole' | 'cut') => readRobots(bytes, 'x', ROBOTS_URL, ending).rules.map((r) => r.pattern);
+    const patterns = (ending: 'whole' | 'cut') =>
+      readRobots(bytes, 'x', ROBOTS_URL, ending).rules.map((r) => r.pattern);
     expect(patterns('cut')).toEqual(['/a']);
     expect(patterns('whole')).toEqual(['/a', '/']);
   });
@@ -202,7 +234,8 @@ describe('bounds (RFC 9309 §2.5)', () => {
 });
 
 describe('hostile files', () => {
-  const fill = (line: string): string => `User-agent: *\n${`${line}\n`.repeat(Math.floor(500_000 / (line.length + 1)))}`;
+  const fill = (line: string): string =>
+    `User-agent: *\n${`${line}\n`.repeat(Math.floor(500_000 / (line.length + 1)))}`;
   const lines = (count: number, of: (i: number) => string): string =>
     `User-agent: *\n${Array.from({ length: count }, (_, i) => of(i)).join('\n')}`;
 
@@ -225,7 +258,12 @@ describe('hostile files', () => {
   });
 
   it('pieces whose pairs of octets do not occur cost no search', () => {
-    expect(decide(lines(23_000, (i) => `Disallow: /*aaab${i}`), `/${'a'.repeat(8020)}`).allowed).toBe(true);
+    expect(
+      decide(
+        lines(23_000, (i) => `Disallow: /*aaab${i}`),
+        `/${'a'.repeat(8020)}`,
+      ).allowed,
+    ).toBe(true);
   });
 
   it('when looking would cost too much the answer is no, and no rule is named', () => {

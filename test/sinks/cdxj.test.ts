@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+import { getSurt } from 'warcio/utils';
+import { cdxjLine, readCdxjLine, surt, timestamp14 } from '../../src/sinks/cdxj.js';
+import { archiveOf } from '../store/parts.js';
+
+describe('CDXJ', () => {
+  it.each([
+    'http://example.com/',
+    'https://www.Example.com/Path/Page.HTML?b=2&a=1',
+    'https://www2.example.co.uk:8443/x?y',
+    'http://192.0.2.1/a',
+    'http://[2001:db8::1]/a',
+    'https://xn--bcher-kva.example/%E4%B8%AD?q=%20',
+    'http://example.com/?b=2&a=1&a=0&c&b=10',
+    'http://example.com/?',
+    'mailto:someone',
+  ])('makes the SURT of %s as its readers do', (url) => {
+    expect(surt(url)).toBe(getSurt(url));
+  });
+
+  it('writes a line that it can read back', () => {
+    const entry = archiveOf('http://a.test/x y', 'text');
+    const line = cdxjLine(entry, { filename: 'f.warc.gz', offset: 7, length: 9 });
+    expect(line.endsWith('\n')).toBe(true);
+    expect(readCdxjLine(line.trimEnd())).toEqual({ url: entry.url, offset: 7, length: 9 });
+    expect(readCdxjLine(line.slice(0, 30))).toBeNull();
+    expect(readCdxjLine('')).toBeNull();
+  });
+
+  it('writes times in UTC', () => {
+    expect(timestamp14(Date.UTC(2024, 11, 31, 23, 59, 59, 999))).toBe('20241231235959');
+  });
+});

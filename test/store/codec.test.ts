@@ -1,0 +1,84 @@
+/** D6: values come back as they were, and anything else is poison, never an exception. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import * as codec from '../../src/store/codec.js';
+import { positionKey, positionOf } from '../../src/store/schema.js';
+import { keyOf, recordOf, SNAPSHOT } from './parts.js';
+
+const RECORD = recordOf('http://a.test/ü', {
+  state: 'active',
+  attempts: [{ atMs: 1.5, outcome: 'fetched', code: 'ok', status: 200, tier: 1, durationMs: 3 }],
+  robots: { rule: 'Allow: /', line: 3, fetchedAtMs: 9 },
+  etag: 'W/"x"',
+});
+
+const decoders: readonly (readonly [string, (bytes: Uint8Array) => unknown])[] = [
+  ['record', (bytes) => codec.decodeRecord(bytes, RECORD.key, RECORD.host)],
+  ['dead letter', (bytes) => codec.decodeDead(bytes, RECORD.key)],
+  ['counts', codec.decodeCounts],
+  ['snapshot', codec.decodeSnapshot],
+  ['digest', codec.decodeDigest],
+  ['file', codec.decodeFile],
+  ['unsynced batch', codec.decodeUnsynced],
+  ['state', codec.decodeState],
+  ['version', codec.decodeVersion],
+];
+
+describe('the codec of rows', () => {
+  it('gives back what it was given', () => {
+    const copy = (it: Buffer) => Buffer.from(it);
+    expect(codec.decodeRecord(copy(codec.encodeRecord(RECORD)), RECORD.key, RECORD.host)).toEqual(RECORD);
+    expect(codec.decodeSnapshot(codec.encodeSnapshot(SNAPSHOT))).toEqual(SNAPSHOT);
+    const letter = {
+      url: 'http://a.test/',
+      key: keyOf('x'),
+      host: 'a.test',
+      cause: 'c',
+      code: 'timeout',
+      deliveries: 8,
+      firstAtMs: 1,
+      lastAtMs: 2,
+      attempts: RECORD.attempts,
+    } as const;
+    expect(codec.decodeDead(codec.encodeDead(letter), letter.key)).toEqual(letter);
+    const counts = {
+      ready: [1, 0, 0, 0, 0, 0, 0, 2],
+      heads: [2 ** 40, 0, 0, 0, 0, 0, 0, 5],
+      waiting: 1,
+      parked: 0,
+      wakeAtMs: null,
+    };
+    expect(codec.decodeCounts(codec.encodeCounts(counts))).toEqual(counts);
+  });
+
+  it.each(decoders)('D6: takes any rubbish for a %s as poison', (_, decode) => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
+        expect(decode(bytes)).toBeInstanceOf(codec.Poison);
+      }),
+      { seed: 7 },
+    );
+  });
+
+  it('D6: a record with any one byte changed is read or is poison, never an exception', () => {
+    const bytes = Buffer.from(codec.encodeRecord(RECORD));
+    for (let i = 0; i < bytes.length; i++) {
+      for (const flip of [1, 0x80, 0xff]) {
+        const changed = Buffer.from(bytes);
+        changed[i] = (changed[i] as number) ^ flip;
+        expect(() => codec.decodeRecord(changed, RECORD.key, RECORD.host)).not.toThrow();
+      }
+      expect(codec.decodeRecord(bytes.subarray(0, i), RECORD.key, RECORD.host)).toBeInstanceOf(codec.Poison);
+    }
+  });
+
+  it('orders keys as queues are ordered, and reads positions back', () => {
+    const sequences = [0, 1, 255, 256, 2 ** 32 - 1, 2 ** 32, Number.MAX_SAFE_INTEGER];
+    const keys = sequences.map((sequence) => positionKey(7, 'a.test', { queue: 'parked', sequence }));
+    expect([...keys].sort(Buffer.compare)).toEqual(keys);
+    expect(keys.map((it) => positionOf(it)?.sequence)).toEqual(sequences);
+    expect(() => positionKey(7, 'a.test', { queue: 'parked', sequence: 2 ** 53 })).toThrow();
+    const waiting = { queue: 'waiting', dueAtMs: 1_700_000_000_000, sequence: 3 } as const;
+    expect(positionOf(positionKey(7, 'a.test', waiting))).toEqual(waiting);
+  });
+});
