@@ -84,8 +84,7 @@ export const recorder: Behaviour<Props, State, Message> = {
   },
 
   on: {
-    record: (state, { parts }, now) =>
-      write(wait(state, parts.map(wishFor), now), now, [], false),
+    record: (state, { parts }, now) => write(wait(state, parts.map(wishFor), now), now, [], false),
 
     fence: (state, { host, epoch }, now) => write(wait(state, [{ fence: { host, epoch } }], now), now, [], false),
 
