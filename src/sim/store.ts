@@ -135,7 +135,9 @@ class SimulatedDisk implements Disk {
 
   #drawFault(): 'before' | 'after' | 'inside' | null {
     if (!this.#options.failing.has(++this.#begun)) return null;
-    return this.#random.pick(this.#options.failInside === undefined ? ['before', 'after'] : ['before', 'after', 'inside']);
+    return this.#random.pick(
+      this.#options.failInside === undefined ? ['before', 'after'] : ['before', 'after', 'inside'],
+    );
   }
 
   /** Even between its ends; one in a hundred takes twenty times as long. */
