@@ -192,7 +192,9 @@ async function linesOf(path: string): Promise<string[]> {
 
 /** As archives write it (RFC 4648 §6), by another way than the engine's. */
 function sha1Of(bytes: Uint8Array): string {
-  const digits = BigInt(`0x${createHash('sha1').update(bytes).digest('hex')}`).toString(32).padStart(32, '0');
+  const digits = BigInt(`0x${createHash('sha1').update(bytes).digest('hex')}`)
+    .toString(32)
+    .padStart(32, '0');
   const letters = [...digits].map((digit) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.charAt(Number.parseInt(digit, 32)));
   return `sha1:${letters.join('')}`;
 }

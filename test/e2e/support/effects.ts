@@ -35,10 +35,30 @@ export async function readEffects(dataDir: string, copy: string, problems: strin
   const archive = await readArchive(dataDir);
   const store = await readStore(dataDir, copy);
   problems.push(...archive.problems);
-  problems.push(...doubled('page line', pages.map(({ canonical }) => canonical)));
-  problems.push(...doubled('index entry', index.map(({ url, timestamp }) => `${timestamp} ${url}`)));
-  problems.push(...doubled('index place', index.map(({ filename, offset }) => `${filename}@${offset}`)));
-  problems.push(...doubled('archive record', [...archive.responses.values()].map(({ id }) => id)));
+  problems.push(
+    ...doubled(
+      'page line',
+      pages.map(({ canonical }) => canonical),
+    ),
+  );
+  problems.push(
+    ...doubled(
+      'index entry',
+      index.map(({ url, timestamp }) => `${timestamp} ${url}`),
+    ),
+  );
+  problems.push(
+    ...doubled(
+      'index place',
+      index.map(({ filename, offset }) => `${filename}@${offset}`),
+    ),
+  );
+  problems.push(
+    ...doubled(
+      'archive record',
+      [...archive.responses.values()].map(({ id }) => id),
+    ),
+  );
   problems.push(...indexProblems(index, archive));
   problems.push(...(await pageProblems(dataDir, pages, archive)));
   for (const [name, length] of store.committed) {
@@ -55,7 +75,12 @@ export function compareEffects(calm: Effects, hard: Effects, truth: Truth): stri
   return [
     ...difference('page', 'disturbed', calm.pages.map(pageOf), hard.pages.map(pageOf)),
     ...difference('URL state', 'disturbed', statesOf(calm), statesOf(hard)),
-    ...difference('page of the truth', 'undisturbed', truth.pages, calm.pages.map(({ canonical }) => canonical)),
+    ...difference(
+      'page of the truth',
+      'undisturbed',
+      truth.pages,
+      calm.pages.map(({ canonical }) => canonical),
+    ),
   ];
 }
 
