@@ -14,9 +14,9 @@ describe('a crawl of a faulty web that is killed six times at random and three t
     report = await runKillTrial({
       program: resolve(import.meta.dirname, '../../dist/cli/main.js'),
       folder,
-      seed: 7,
+      seed: 92,
       hosts: 60,
-      pages: 400,
+      pages: 360,
       delayMs: 40,
       randomKills: 6,
       startUpKills: 0,
