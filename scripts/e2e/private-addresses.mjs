@@ -35,9 +35,10 @@ const faults = [
   ...(report.rebinding.fetched > 0 && report.rebinding.refused > 0 ? [] : ['the name did not rebind']),
   ...(control.victims > 0 ? [] : ['a crawl that may connect was not seen to do so']),
 ];
-const counted = Object.groupBy(report.refusals, ({ by }) => by);
+const counted = {};
+for (const { by } of report.refusals) counted[by] = (counted[by] ?? 0) + 1;
 console.log({
-  refused: Object.fromEntries(Object.entries(counted).map(([by, all]) => [by, all.length])),
+  refused: counted,
   noUrls: Object.keys(report.noUrls).length,
   rebinding: report.rebinding,
   connected: Object.fromEntries(report.connected),

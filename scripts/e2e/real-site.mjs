@@ -3,8 +3,8 @@
  * `wget --recursive`. Takes those that are installed of debian-handbook, python3.11-doc and postgresql-doc-15; names of
  * packages as arguments choose. Exits with 1 where anything is wrong.
  */
-import { runnerImport } from 'vite';
 import { fileURLToPath } from 'node:url';
+import { runnerImport } from 'vite';
 
 const { module } = await runnerImport(fileURLToPath(new URL('../../test/e2e/real-site.ts', import.meta.url)));
 const { crawlRealSites, DOCUMENTATION, whatIsMissing } = module;
