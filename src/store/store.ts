@@ -87,7 +87,7 @@ class Store implements StorePort {
     const session = this.#begin();
     const progress = { syncFailed: false };
     try {
-      const isThere = batch === session.state.batch && parts.length > 0;
+      const isThere = batch === session.state.batch;
       const receipt = isThere
         ? await receiptAgain(session, parts)
         : await write(session, { batch, parts, sync }, progress);

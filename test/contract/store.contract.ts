@@ -492,12 +492,21 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect((await store.loadHost('a.test', 1)).head.failure).toContain('closed');
     });
 
-    it('refuses a batch that it holds already (D2)', async () => {
-      await store.commit(4, [seedPart([admission('http://a.test/1', 1)])], false);
-      await expect(store.commit(4, [seedPart([admission('http://a.test/1', 1)])], false)).rejects.toThrow(
-        'batch 4 after batch 4',
-      );
+    it('answers the newest batch again and does not write it again (D2)', async () => {
+      const parts = [seedPart([admission('http://a.test/1', 1)]), hostPart('a.test', { page: pageOf('http://a.test/1') })];
+      await store.commit(4, parts, false);
+      const bytes = await ground.size(PAGES);
+      const again = await store.commit(4, parts, false);
+      expect(again.totals).toMatchObject({ urls: 1, ready: 1, pages: 1 });
+      expect(again.queues).toMatchObject([{ host: 'a.test', news: 3 }]);
+      expect((await store.commit(4, [], true)).queues).toEqual([]);
+      expect(await ground.size(PAGES)).toBe(bytes);
       expect((await store.commit(5, [], false)).totals.urls).toBe(1);
+    });
+
+    it('refuses a batch that is older than the newest (D2)', async () => {
+      await store.commit(4, [], false);
+      await expect(store.commit(3, [], false)).rejects.toThrow('batch 3 after batch 4');
     });
 
     it('leaves the store as it was when a part can not be written', async () => {
