@@ -62,7 +62,7 @@ const REOPEN_AFTER_MS = 500;
 const REOPEN_AFTER_MS_MAX = 10_000;
 
 export const recorder: Behaviour<Props, State, Message> = {
-  start: (props, now) => [
+  start: (props) => [
     {
       props,
       waiting: [],
@@ -73,14 +73,14 @@ export const recorder: Behaviour<Props, State, Message> = {
       syncIsDue: false,
       draining: false,
     },
-    [syncLater(props, now)],
+    [],
   ],
 
   // Wishes and the batch under way outlive an incarnation; only timers have to be set anew. A message that was set aside
   // is taken up here all the same: without a wish, or the word on a batch, all would wait for ever. What crashes even so
   // uses up the restarts, and ends the crawl with its reason.
   restart: (props, held, { lost }, now) => {
-    const again: Effect[] = [syncLater(props, now)];
+    const again: Effect[] = held.unsynced ? [syncLater(props, now)] : [];
     const [state, effects] = lost === null ? [held, []] : takeUp(held, lost, now);
     if (lost !== null) again.push(log('warn', 'taken_up', { actor: 'recorder', message: lost.type }));
     if (state.writing.phase === 'reopening') again.push(reopenLater(state.writing.attempts, now));
@@ -88,24 +88,13 @@ export const recorder: Behaviour<Props, State, Message> = {
   },
 
   on: {
-    record: (state, { parts }, now) =>
-      write(
-        wait(
-          state,
-          parts.map((part) => ({ part })),
-          now,
-        ),
-        now,
-        [],
-        false,
-      ),
+    record: (state, { parts }, now) => write(wait(state, parts.map(wishFor), now), now, [], false),
 
     fence: (state, { host, epoch }, now) => write(wait(state, [{ fence: { host, epoch } }], now), now, [], false),
 
     flushDue: (state, _message, now) => write(state, now, [], true),
 
-    syncDue: (state, _message, now) =>
-      write({ ...state, syncIsDue: state.unsynced }, now, [syncLater(state.props, now)], true),
+    syncDue: (state, _message, now) => write({ ...state, syncIsDue: state.unsynced }, now, [], true),
 
     committed: (state, { batch, receipt }, now) => {
       if (state.writing.phase !== 'committing' || state.writing.batch.number !== batch) return [state, []];
@@ -117,7 +106,9 @@ export const recorder: Behaviour<Props, State, Message> = {
         unsynced: !synced && (state.unsynced || writing.batch.parts.length > 0),
         syncIsDue: state.syncIsDue && !synced,
       };
-      return write(next, now, acknowledge(writing.batch, receipt), false);
+      const effects = acknowledge(writing.batch, receipt);
+      if (next.unsynced && !state.unsynced) effects.push(syncLater(state.props, now));
+      return write(next, now, effects, false);
     },
 
     commitFailed: (state, { batch, code, detail }, now) => {
@@ -169,6 +160,10 @@ function takeUp(state: State, lost: Message, now: Instant): Turn<State> {
 }
 
 // -- writing ----------------------------------------------------------------------------------------------------
+
+function wishFor(part: Part): Wish {
+  return { part };
+}
 
 function wait(state: State, wishes: readonly Wish[], now: Instant): State {
   const flushAtMs = state.flushAtMs ?? now.monotonicMs + state.props.groupMs;
