@@ -7,6 +7,7 @@ import { writeSync } from 'node:fs';
 import { parentPort, type TransferListItem, workerData } from 'node:worker_threads';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
 import { firstHeader } from './headers.js';
+import { packed } from './link-columns.js';
 import { parse } from './parse.js';
 
 /** What a thread is told when it begins. */
@@ -23,7 +24,7 @@ const { faults } = workerData as ParserThreadData;
 port?.on('message', (task: ParseTask) => {
   if (faults) obeyFault(task);
   const result = parse(task);
-  port.postMessage(result, transfersOf(result));
+  port.postMessage(packed(result), transfersOf(result));
 });
 
 function transfersOf(result: ParseResult): TransferListItem[] {
