@@ -62,7 +62,7 @@ const REOPEN_AFTER_MS = 500;
 const REOPEN_AFTER_MS_MAX = 10_000;
 
 export const recorder: Behaviour<Props, State, Message> = {
-  start: (props, now) => [
+  start: (props) => [
     {
       props,
       waiting: [],
@@ -73,35 +73,24 @@ export const recorder: Behaviour<Props, State, Message> = {
       syncIsDue: false,
       draining: false,
     },
-    [syncLater(props, now)],
+    [],
   ],
 
   // Wishes and the batch under way outlive an incarnation; only timers have to be set anew.
   restart: (props, held, _crash, now) => {
-    const effects: Effect[] = [syncLater(props, now)];
+    const effects: Effect[] = held.unsynced ? [syncLater(props, now)] : [];
     if (held.writing.phase === 'reopening') effects.push(reopenLater(held.writing.attempts, now));
     return write(held, now, effects, true);
   },
 
   on: {
-    record: (state, { parts }, now) =>
-      write(
-        wait(
-          state,
-          parts.map((part) => ({ part })),
-          now,
-        ),
-        now,
-        [],
-        false,
-      ),
+    record: (state, { parts }, now) => write(wait(state, parts.map(wishFor), now), now, [], false),
 
     fence: (state, { host, epoch }, now) => write(wait(state, [{ fence: { host, epoch } }], now), now, [], false),
 
     flushDue: (state, _message, now) => write(state, now, [], true),
 
-    syncDue: (state, _message, now) =>
-      write({ ...state, syncIsDue: state.unsynced }, now, [syncLater(state.props, now)], true),
+    syncDue: (state, _message, now) => write({ ...state, syncIsDue: state.unsynced }, now, [], true),
 
     committed: (state, { batch, receipt }, now) => {
       if (state.writing.phase !== 'committing' || state.writing.batch.number !== batch) return [state, []];
@@ -113,7 +102,9 @@ export const recorder: Behaviour<Props, State, Message> = {
         unsynced: !synced && (state.unsynced || writing.batch.parts.length > 0),
         syncIsDue: state.syncIsDue && !synced,
       };
-      return write(next, now, acknowledge(writing.batch, receipt), false);
+      const effects = acknowledge(writing.batch, receipt);
+      if (next.unsynced && !state.unsynced) effects.push(syncLater(state.props, now));
+      return write(next, now, effects, false);
     },
 
     commitFailed: (state, { batch, code, detail }, now) => {
@@ -160,6 +151,10 @@ export const recorder: Behaviour<Props, State, Message> = {
 };
 
 // -- writing ----------------------------------------------------------------------------------------------------
+
+function wishFor(part: Part): Wish {
+  return { part };
+}
 
 function wait(state: State, wishes: readonly Wish[], now: Instant): State {
   const flushAtMs = state.flushAtMs ?? now.monotonicMs + state.props.groupMs;

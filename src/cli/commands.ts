@@ -3,6 +3,7 @@ import { canonicalCommand } from './canonical.js';
 import { configCommand } from './config.js';
 import { crawlCommand } from './crawl.js';
 import { practiceCommand } from './practice.js';
+import { simCommand } from './sim.js';
 import type { CommandFactory } from './terminal.js';
 import { treeCommand } from './tree.js';
 
@@ -10,6 +11,7 @@ export const COMMANDS: readonly CommandFactory[] = [
   crawlCommand,
   practiceCommand,
   treeCommand,
+  simCommand,
   canonicalCommand,
   configCommand,
 ];

@@ -4,7 +4,7 @@
  * Nothing here decides; it is the composition root once more, with the adapters that simulated time needs: the
  * database and the files are in memory and outlive the incarnation, as a disk does.
  */
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { MemoryLevel } from 'memory-level';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
@@ -40,7 +40,11 @@ export function productionEngine(): Engine {
 }
 
 class ProductionMemory implements EngineMemory {
-  readonly #database = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer', storeEncoding: 'buffer' });
+  readonly #database = new MemoryLevel<Buffer, Buffer>({
+    keyEncoding: 'buffer',
+    valueEncoding: 'buffer',
+    storeEncoding: 'buffer',
+  });
   readonly #files = new MemoryFiles();
   readonly #simulation: Simulation;
 
@@ -53,7 +57,14 @@ class ProductionMemory implements EngineMemory {
       dir: 'simulated',
       open: () => this.#database,
       fileSystem: slowFiles(this.#simulation, this.#files),
-      warcinfo: (filename) => warcinfoRecord({ filename, software: 'Orbweaver', operator: USER_AGENT, userAgent: USER_AGENT, createdAtMs: 0 }),
+      warcinfo: (filename) =>
+        warcinfoRecord({
+          filename,
+          software: 'Orbweaver',
+          operator: USER_AGENT,
+          userAgent: USER_AGENT,
+          createdAtMs: 0,
+        }),
     });
   }
 
@@ -117,6 +128,14 @@ function seedOf(url: string) {
 }
 
 function configOf({ delayMs }: Composition): Config {
-  const set = [`politeness.delayMs=${delayMs}`, 'politeness.addressDelayMs=0', 'scope=any', `waitSeconds=${WAIT_SECONDS}`, 'page.threads=2', 'fetch.slots=16', `userAgent=${USER_AGENT}`];
+  const set = [
+    `politeness.delayMs=${delayMs}`,
+    'politeness.addressDelayMs=0',
+    'scope=any',
+    `waitSeconds=${WAIT_SECONDS}`,
+    'page.threads=2',
+    'fetch.slots=16',
+    `userAgent=${USER_AGENT}`,
+  ];
   return loadConfig({ cores: 2, assignments: set }).config;
 }

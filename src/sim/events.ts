@@ -300,7 +300,10 @@ class SeededSimulation implements Simulation {
   #step(uncaught: (error: unknown) => void): SimulationError | null {
     const event = this.#nextEvent();
     if (event === null) {
-      return new SimulationError('simulation_idle', `nothing is left to happen at ${this.nowMs} ms, and the run has not ended`);
+      return new SimulationError(
+        'simulation_idle',
+        `nothing is left to happen at ${this.nowMs} ms, and the run has not ended`,
+      );
     }
     if (event.atMs > this.#options.simulatedMsMax) {
       return new SimulationError('simulation_time', `not ended after ${this.#options.simulatedMsMax} simulated ms`);
@@ -359,9 +362,17 @@ class SeededSimulation implements Simulation {
       replace(globalThis, 'clearTimeout', clearSimulated),
       replace(globalThis, 'clearInterval', clearSimulated),
       replace(globalThis, 'clearImmediate', clearSimulated),
-      replace(globalThis, 'Date', simulatedDate(() => Math.floor(this.wallMs))),
+      replace(
+        globalThis,
+        'Date',
+        simulatedDate(() => Math.floor(this.wallMs)),
+      ),
       replace(performance, 'now', () => this.monotonicMs),
-      replace(process, 'hrtime', simulatedHrtime(() => this.monotonicMs)),
+      replace(
+        process,
+        'hrtime',
+        simulatedHrtime(() => this.monotonicMs),
+      ),
       replace(Math, 'random', () => chance.next()),
     ];
     return () => {
@@ -384,7 +395,9 @@ class SeededSimulation implements Simulation {
   #makeSetInterval(): unknown {
     return (callback: Callback, delay?: number, ...rest: unknown[]): SimulatedTimer => {
       const delayMs = nodeDelayMs(delay);
-      const timer = new SimulatedTimer((happen) => this.#push('interval', this.#dueMs(delayMs), happen, this.owner, ''));
+      const timer = new SimulatedTimer((happen) =>
+        this.#push('interval', this.#dueMs(delayMs), happen, this.owner, ''),
+      );
       const tick = (): void => {
         timer.arm(tick);
         callback(...rest);
@@ -400,7 +413,10 @@ class SeededSimulation implements Simulation {
       timer.arm(() => callback(...rest));
       return timer;
     };
-    return withPromisified(schedule, (value?: unknown) => new Promise((resolve) => void schedule(resolve as Callback, value)));
+    return withPromisified(
+      schedule,
+      (value?: unknown) => new Promise((resolve) => void schedule(resolve as Callback, value)),
+    );
   }
 
   #dueMs(delayMs: number): number {
@@ -495,7 +511,12 @@ function simulatedHrtime(monotonicMs: () => number): typeof process.hrtime {
 
 function replace(target: object, name: string, value: unknown): () => void {
   const before = Object.getOwnPropertyDescriptor(target, name);
-  Object.defineProperty(target, name, { value, configurable: true, writable: true, enumerable: before?.enumerable ?? true });
+  Object.defineProperty(target, name, {
+    value,
+    configurable: true,
+    writable: true,
+    enumerable: before?.enumerable ?? true,
+  });
   return () => {
     if (before === undefined) Reflect.deleteProperty(target, name);
     else Object.defineProperty(target, name, before);
@@ -566,7 +587,8 @@ class EventHeap {
     for (;;) {
       let child = 2 * index + 1;
       if (child >= items.length) break;
-      if (child + 1 < items.length && isBefore(items[child + 1] as SimulatedEvent, items[child] as SimulatedEvent)) child += 1;
+      if (child + 1 < items.length && isBefore(items[child + 1] as SimulatedEvent, items[child] as SimulatedEvent))
+        child += 1;
       const below = items[child] as SimulatedEvent;
       if (!isBefore(below, event)) break;
       items[index] = below;

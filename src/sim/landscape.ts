@@ -82,7 +82,9 @@ export const PRIVATE_PREFIX = '/private/';
 
 export function drawLandscape(settings: LandscapeSettings): Landscape {
   const random = createRandom(settings.seed).fork('landscape');
-  const hosts = Array.from({ length: settings.hosts }, (_, index) => drawHost(index, settings, random.fork(`host ${index}`)));
+  const hosts = Array.from({ length: settings.hosts }, (_, index) =>
+    drawHost(index, settings, random.fork(`host ${index}`)),
+  );
   const counts = shareOut(settings.pages, hosts.length, random.fork('sizes'));
   const paths = hosts.map((host, index) => drawPaths(counts[index] as number, random.fork(`paths ${host.name}`)));
   const pages = new Map<string, Page>();
@@ -129,7 +131,8 @@ function walk(seeds: readonly string[], pages: ReadonlyMap<string, Page>): Set<s
   const queue = [...seeds];
   for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
     const page = pages.get(url);
-    if (page === undefined || found.has(url) || page.host.nameFailures === null || !isAllowed(page.host, page.path)) continue;
+    if (page === undefined || found.has(url) || page.host.nameFailures === null || !isAllowed(page.host, page.path))
+      continue;
     found.add(url);
     if (page.final.kind === 'redirect') queue.push(page.final.target);
     else queue.push(...page.links);
@@ -142,14 +145,28 @@ function walk(seeds: readonly string[], pages: ReadonlyMap<string, Page>): Set<s
 /** The first host is a good one: else there would be nothing to see. */
 function drawHost(index: number, settings: LandscapeSettings, random: Random): Host {
   const name = `h${index}.site${Math.floor(index / 3)}.test`;
-  const trouble = index > 0 && random.chance(settings.hostFaults) ? random.pick(['robots', 'name', 'lost', 'outage'] as const) : 'none';
+  const trouble =
+    index > 0 && random.chance(settings.hostFaults)
+      ? random.pick(['robots', 'name', 'lost', 'outage'] as const)
+      : 'none';
   const outageFromMs = random.span(2_000, 120_000);
   return {
     name,
     origin: `http://${name}`,
     // Every fifth host lives at its predecessor's address.
     address: addressOf(index % 5 === 4 ? index - 1 : index),
-    robots: index === 0 ? 'prefix' : random.pick(['none', 'allow', 'prefix', 'prefix', 'crawl-delay', 'forbidden', index % 4 === 3 ? 'closed' : 'allow']),
+    robots:
+      index === 0
+        ? 'prefix'
+        : random.pick([
+            'none',
+            'allow',
+            'prefix',
+            'prefix',
+            'crawl-delay',
+            'forbidden',
+            index % 4 === 3 ? 'closed' : 'allow',
+          ]),
     crawlDelaySeconds: random.between(2, 6),
     robotsFailures: trouble === 'robots' ? drawFailures(random, random.between(1, 2)) : [],
     pathMs: random.span(0.5, 90),
@@ -224,8 +241,20 @@ function drawLinks(hostIndex: number, number: number, drawing: Drawing, random: 
 }
 
 function drawFinal(hostIndex: number, number: number, drawing: Drawing, random: Random): Final {
-  if (!random.chance(drawing.settings.oddities)) return { kind: 'page', coding: random.chance(0.2) ? 'gzip' : 'identity' };
-  const kind = random.pick(['redirect', 'redirect', 'redirect', 'missing', 'missing', 'gone', 'failing', 'binary', 'poison', 'endless'] as const);
+  if (!random.chance(drawing.settings.oddities))
+    return { kind: 'page', coding: random.chance(0.2) ? 'gzip' : 'identity' };
+  const kind = random.pick([
+    'redirect',
+    'redirect',
+    'redirect',
+    'missing',
+    'missing',
+    'gone',
+    'failing',
+    'binary',
+    'poison',
+    'endless',
+  ] as const);
   if (kind !== 'redirect') return { kind };
   const status = random.pick([301, 302, 307, 308] as const);
   const paths = drawing.paths[hostIndex] as readonly string[];
@@ -242,7 +271,9 @@ function drawFailures(random: Random, count: number): Failure[] {
   for (let index = 0; index < count; index++) {
     if (random.chance(0.3)) failures.push(drawThrottle(random));
     const kind = random.pick(['status', 'reset', 'truncated', 'silent', 'stale'] as const);
-    failures.push(kind === 'status' ? { kind, status: random.pick([500, 502] as const), retryAfterSeconds: null } : { kind });
+    failures.push(
+      kind === 'status' ? { kind, status: random.pick([500, 502] as const), retryAfterSeconds: null } : { kind },
+    );
   }
   return failures;
 }

@@ -58,7 +58,9 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   add(settings.freezes, 'freeze', (own) => ({ kind: 'freeze', forMs: own.logUniform(10, 30_000) }));
   add(settings.clockJumps, 'clock', (own) => ({ kind: 'clock-jump', byMs: -own.logUniform(100, 3_600_000) }));
   const failing = random.fork('failing');
-  const failingCommits = new Set(Array.from({ length: settings.storeErrors }, () => failing.logUniform(1, settings.pages)));
+  const failingCommits = new Set(
+    Array.from({ length: settings.storeErrors }, () => failing.logUniform(1, settings.pages)),
+  );
   return { deeds, failingCommits };
 }
 

@@ -28,21 +28,28 @@ function tellWorld({ seed, evidence, pagesExpected }: UniverseResult): string[] 
 }
 
 function tellLives(moments: readonly Moment[]): string[] {
-  const told = moments.slice(0, MOMENTS_TOLD_MAX).map(({ atMs, owner, what }) => `  ${clock(atMs)}  life ${owner}: ${what}`);
+  const told = moments
+    .slice(0, MOMENTS_TOLD_MAX)
+    .map(({ atMs, owner, what }) => `  ${clock(atMs)}  life ${owner}: ${what}`);
   const left = moments.length - told.length;
   return ['', 'What befell it:', ...told, ...(left > 0 ? [`  … and ${left} more`] : [])];
 }
 
 function tellViolations({ violations, evidence }: UniverseResult): string[] {
   if (violations.length === 0) return ['', 'It did nothing wrong.'];
-  const told = violations.slice(0, VIOLATIONS_TOLD_MAX).flatMap((violation, index) => tellViolation(index + 1, violation, evidence));
+  const told = violations
+    .slice(0, VIOLATIONS_TOLD_MAX)
+    .flatMap((violation, index) => tellViolation(index + 1, violation, evidence));
   const left = violations.length - VIOLATIONS_TOLD_MAX;
   return ['', 'What it did wrong:', ...told, ...(left > 0 ? ['', `  … and ${left} more: ${tally(violations)}`] : [])];
 }
 
 function tellViolation(number: number, violation: UniverseViolation, evidence: UniverseResult['evidence']): string[] {
   const { rule, host, atMs, detail } = violation;
-  const lines = ['', `  ${number}. ${rule}${host === null ? '' : ` at ${host}`}, ${atMs === null ? 'at the end' : clock(atMs)}: ${detail}`];
+  const lines = [
+    '',
+    `  ${number}. ${rule}${host === null ? '' : ` at ${host}`}, ${atMs === null ? 'at the end' : clock(atMs)}: ${detail}`,
+  ];
   if (host === null || atMs === null) return lines;
   return [...lines, ...tellServer(host, atMs, evidence.log)];
 }
@@ -83,7 +90,9 @@ function tellEnd(result: UniverseResult): string[] {
   return [
     '',
     `After ${simulatedSeconds} s it had made ${count(requests, 'request')}, had ${pages} of ${pagesExpected} pages, and had met ${count(faults, 'fault')} and ${count(kills, 'kill')}. Trace ${traceHash}.`,
-    ...(stalled ? ['The last that happened:', ...evidence.trace.slice(-TRACE_LINES_TOLD).map((line) => `  ${line}`)] : []),
+    ...(stalled
+      ? ['The last that happened:', ...evidence.trace.slice(-TRACE_LINES_TOLD).map((line) => `  ${line}`)]
+      : []),
     `To see it again: ${JSON.stringify(evidence.settings)}`,
   ];
 }

@@ -214,7 +214,8 @@ class Universe {
       ports: this.#portsOf(owner, store),
       seeds: this.#landscape.seeds,
       delayMs: this.#settings.delayMs,
-      trace: (path, incarnation, messageType) => this.#simulation.note('actor', `${path}#${incarnation} ${messageType}`),
+      trace: (path, incarnation, messageType) =>
+        this.#simulation.note('actor', `${path}#${incarnation} ${messageType}`),
     });
     const life = this.#life;
     if (life?.owner !== owner) return;
@@ -258,11 +259,17 @@ class Universe {
   #armPlan(): void {
     const counted = { commit: new Map<number, [Deed, number][]>(), request: new Map<number, [Deed, number][]>() };
     for (const { deed, trigger } of this.#plan.deeds) {
-      if (trigger.on === 'time') this.#simulation.after(trigger.atMs, () => this.#befall(deed), { owner: WORLD, label: deed.kind });
-      else counted[trigger.on].set(trigger.count, [...(counted[trigger.on].get(trigger.count) ?? []), [deed, trigger.thenMs]]);
+      if (trigger.on === 'time')
+        this.#simulation.after(trigger.atMs, () => this.#befall(deed), { owner: WORLD, label: deed.kind });
+      else
+        counted[trigger.on].set(trigger.count, [
+          ...(counted[trigger.on].get(trigger.count) ?? []),
+          [deed, trigger.thenMs],
+        ]);
     }
     const fire = (deeds: readonly [Deed, number][] = []): void => {
-      for (const [deed, thenMs] of deeds) this.#simulation.after(thenMs, () => this.#befall(deed), { owner: WORLD, label: deed.kind });
+      for (const [deed, thenMs] of deeds)
+        this.#simulation.after(thenMs, () => this.#befall(deed), { owner: WORLD, label: deed.kind });
     };
     this.#disk.onApplied = (commits) => fire(counted.commit.get(commits));
     this.#web.onArrived = (requests) => fire(counted.request.get(requests));
@@ -318,16 +325,21 @@ class Universe {
     const lines = await this.#memory.readPages();
     this.#tally.pages = lines.length;
     for (const { canonical } of lines) counts.set(canonical, (counts.get(canonical) ?? 0) + 1);
-    for (const url of this.#landscape.committed) if (!counts.has(url)) this.#accuse('lost', `${url} was never committed`);
+    for (const url of this.#landscape.committed)
+      if (!counts.has(url)) this.#accuse('lost', `${url} was never committed`);
     for (const [url, count] of counts) {
       if (count > 1) this.#accuse('double', `${url} stands in pages.jsonl ${count} times`);
       if (!this.#landscape.committed.has(url)) this.#accuse('unexpected', `${url} stands in pages.jsonl`);
     }
     const store = await this.#memory.open();
     const { ready, waiting, parked } = store.opened().totals;
-    if (ready + waiting + parked > 0) this.#accuse('left-over', `${ready} ready, ${waiting} waiting and ${parked} parked are left`);
+    if (ready + waiting + parked > 0)
+      this.#accuse('left-over', `${ready} ready, ${waiting} waiting and ${parked} parked are left`);
     for (const url of this.#landscape.reachable) {
-      this.#judgeRecord(this.#landscape.pages.get(url) as Page, await store.readRecord(keyOf(url), new URL(url).hostname));
+      this.#judgeRecord(
+        this.#landscape.pages.get(url) as Page,
+        await store.readRecord(keyOf(url), new URL(url).hostname),
+      );
     }
     await store.close();
   }
@@ -341,14 +353,20 @@ class Universe {
   #judged(): UniverseResult {
     const verdict = judge(this.#web.log, { productToken: 'orbweaver', delayMs: this.#settings.delayMs });
     for (const { rule, host, detail, at } of verdict.violations) {
-      if (rule !== 'duplicate' || !this.#isRedelivery(host, detail)) this.#violations.push({ rule, host, detail, atMs: at });
+      if (rule !== 'duplicate' || !this.#isRedelivery(host, detail))
+        this.#violations.push({ rule, host, detail, atMs: at });
     }
     for (const [url, deaths] of this.#parsers.crashes) {
       if (deaths > WORKER_DEATHS_MAX + this.#tally.kills) this.#accuse('poison', `${url} killed ${deaths} workers`);
     }
     for (const detail of [...this.#web.trespasses, ...this.#disk.trespasses]) this.#accuse('trespass', detail);
     const faultKinds: Record<string, number> = Object.fromEntries(this.#web.faults);
-    const more = { disk: this.#disk.errors, parser: [...this.#parsers.crashes.values()].reduce((sum, count) => sum + count, 0), freeze: this.#tally.freezes, 'clock-jump': this.#tally.clockJumps };
+    const more = {
+      disk: this.#disk.errors,
+      parser: [...this.#parsers.crashes.values()].reduce((sum, count) => sum + count, 0),
+      freeze: this.#tally.freezes,
+      'clock-jump': this.#tally.clockJumps,
+    };
     for (const [kind, count] of Object.entries(more)) if (count > 0) faultKinds[kind] = count;
     return {
       seed: this.#settings.seed,
@@ -379,7 +397,9 @@ class Universe {
 
   /** A page that killed its worker was answered whole, and is delivered again on purpose. */
   #isRedelivery(host: string, detail: string): boolean {
-    return [...this.#parsers.crashes.keys()].some((url) => new URL(url).hostname === host && detail.startsWith(`${url.replace('http://', '')} `));
+    return [...this.#parsers.crashes.keys()].some(
+      (url) => new URL(url).hostname === host && detail.startsWith(`${url.replace('http://', '')} `),
+    );
   }
 
   #remember(what: string): void {

@@ -13,7 +13,14 @@
  *    same, or not, by a coin.
  */
 import { gzipSync } from 'node:zlib';
-import type { FetchedResponse, FetchFailure, FetchRequest, FetchResult, Header, Resolution } from '../domain/fetching.js';
+import type {
+  FetchedResponse,
+  FetchFailure,
+  FetchRequest,
+  FetchResult,
+  Header,
+  Resolution,
+} from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
 import type { FetchPort, ResolvePort } from '../protocols/ports.js';
 import { type Owner, type Pending, type Simulation, WORLD } from './events.js';
@@ -22,8 +29,24 @@ import type { Random } from './random.js';
 
 /** One line of the server's log, in the format of the witness. */
 export type WitnessLine =
-  | { readonly e: 'S'; readonly i: number; readonly t: number; readonly h: string; readonly m: string; readonly u: string; readonly c: number }
-  | { readonly e: 'E'; readonly i: number; readonly t: number; readonly s: number | null; readonly how: 'done' | 'reset' | 'abort'; readonly ra?: number; readonly rb?: string }
+  | {
+      readonly e: 'S';
+      readonly i: number;
+      readonly t: number;
+      readonly h: string;
+      readonly m: string;
+      readonly u: string;
+      readonly c: number;
+    }
+  | {
+      readonly e: 'E';
+      readonly i: number;
+      readonly t: number;
+      readonly s: number | null;
+      readonly how: 'done' | 'reset' | 'abort';
+      readonly ra?: number;
+      readonly rb?: string;
+    }
   | { readonly e: 'K'; readonly t: number }
   | { readonly e: 'B'; readonly t: number };
 
@@ -47,7 +70,14 @@ export interface SimulatedWeb {
 
 /** Down to the status line: what the server does with one request. */
 type Answer =
-  | { readonly kind: 'whole'; readonly status: number; readonly headers: readonly Header[]; readonly body: Uint8Array; readonly retryAfterSeconds: number | null; readonly robots: string | null }
+  | {
+      readonly kind: 'whole';
+      readonly status: number;
+      readonly headers: readonly Header[];
+      readonly body: Uint8Array;
+      readonly retryAfterSeconds: number | null;
+      readonly robots: string | null;
+    }
   /** Breaks off before (`status` null) or in the middle of the body. */
   | { readonly kind: 'broken'; readonly status: number | null }
   /** Never says a word, or drips on (`status`) until the client has enough. */
@@ -116,7 +146,8 @@ class WebAtWork implements SimulatedWeb {
     this.log.push({ e: 'K', t: this.#simulation.nowMs });
     this.#held.delete(owner);
     for (const exchange of [...this.#open]) {
-      if (exchange.owner === owner) this.#clientIsGone(exchange, exchange.phase === 'at-server' || this.#random.chance(0.5));
+      if (exchange.owner === owner)
+        this.#clientIsGone(exchange, exchange.phase === 'at-server' || this.#random.chance(0.5));
     }
   }
 
@@ -132,13 +163,21 @@ class WebAtWork implements SimulatedWeb {
 
   /** What a real network would not forgive, and what the engine promised. */
   #inspect(request: FetchRequest, url: URL, host: Host | undefined): void {
-    if (host?.address !== request.address.address) this.trespasses.push(`${request.url} was asked of ${request.address.address}`);
+    if (host?.address !== request.address.address)
+      this.trespasses.push(`${request.url} was asked of ${request.address.address}`);
     if (request.origin !== url.origin) this.trespasses.push(`${request.url} was asked as of ${request.origin}`);
     if (url.hash !== '') this.trespasses.push(`${request.url} was asked with its fragment`);
-    if (headerOf(request.headers, 'user-agent') === null) this.trespasses.push(`${request.url} was asked without a user agent`);
+    if (headerOf(request.headers, 'user-agent') === null)
+      this.trespasses.push(`${request.url} was asked without a user agent`);
   }
 
-  #begin(request: FetchRequest, url: URL, host: Host, signal: AbortSignal, resolve: (result: FetchResult) => void): void {
+  #begin(
+    request: FetchRequest,
+    url: URL,
+    host: Host,
+    signal: AbortSignal,
+    resolve: (result: FetchResult) => void,
+  ): void {
     const { owner, nowMs } = this.#simulation;
     const pending: Pending[] = [];
     const settle = (result: FetchResult): void => {
@@ -148,13 +187,29 @@ class WebAtWork implements SimulatedWeb {
       resolve(result);
     };
     const path = url.pathname + url.search;
-    const exchange: Exchange = { id: ++this.#begun, owner, host, path, request, startedAtMs: nowMs, pending, settle, phase: 'under-way', status: null };
+    const exchange: Exchange = {
+      id: ++this.#begun,
+      owner,
+      host,
+      path,
+      request,
+      startedAtMs: nowMs,
+      pending,
+      settle,
+      phase: 'under-way',
+      status: null,
+    };
     const interrupt = (): void => this.#giveUp(exchange, 'interrupted');
     if (signal.aborted) return resolve(failure('interrupted', 'interrupted before it began', 0));
     signal.addEventListener('abort', interrupt);
     this.#open.add(exchange);
     if (this.#refusesConnection(exchange)) return;
-    pending.push(this.#simulation.after(request.deadlineMs, () => this.#giveUp(exchange, 'deadline'), { owner, label: `deadline ${request.url}` }));
+    pending.push(
+      this.#simulation.after(request.deadlineMs, () => this.#giveUp(exchange, 'deadline'), {
+        owner,
+        label: `deadline ${request.url}`,
+      }),
+    );
     this.#simulation.after(host.pathMs, () => this.#arrive(exchange), { owner: WORLD, label: `arrive ${request.url}` });
   }
 
@@ -174,8 +229,12 @@ class WebAtWork implements SimulatedWeb {
     this.#connected.delete(connection);
     this.#count(isDown ? 'outage' : 'stale');
     if (isStale) this.#countAttempt(request.url);
-    const result = isDown ? failure('connect_failed', 'connection refused', host.pathMs) : { ...failure('connection_reset', 'closed while idle', host.pathMs), reusedConnection: true };
-    exchange.pending.push(this.#simulation.after(host.pathMs, () => exchange.settle?.(result), { owner, label: `refuse ${request.url}` }));
+    const result = isDown
+      ? failure('connect_failed', 'connection refused', host.pathMs)
+      : { ...failure('connection_reset', 'closed while idle', host.pathMs), reusedConnection: true };
+    exchange.pending.push(
+      this.#simulation.after(host.pathMs, () => exchange.settle?.(result), { owner, label: `refuse ${request.url}` }),
+    );
     return true;
   }
 
@@ -184,7 +243,15 @@ class WebAtWork implements SimulatedWeb {
   #arrive(exchange: Exchange): void {
     if (exchange.phase === 'over') return;
     exchange.phase = 'at-server';
-    this.log.push({ e: 'S', i: exchange.id, t: this.#simulation.nowMs, h: exchange.host.name, m: 'GET', u: exchange.path, c: exchange.id });
+    this.log.push({
+      e: 'S',
+      i: exchange.id,
+      t: this.#simulation.nowMs,
+      h: exchange.host.name,
+      m: 'GET',
+      u: exchange.path,
+      c: exchange.id,
+    });
     this.onArrived(++this.#arrived);
     if (!this.#simulation.isAlive(exchange.owner)) return this.#end(exchange, null, 'abort');
     const page = this.#landscape.pages.get(exchange.request.url);
@@ -195,7 +262,10 @@ class WebAtWork implements SimulatedWeb {
       return;
     }
     const thinkMs = page?.thinkMs ?? 5;
-    this.#simulation.after(thinkMs, () => this.#leave(exchange, answer), { owner: WORLD, label: `answer ${exchange.request.url}` });
+    this.#simulation.after(thinkMs, () => this.#leave(exchange, answer), {
+      owner: WORLD,
+      label: `answer ${exchange.request.url}`,
+    });
   }
 
   #leave(exchange: Exchange, answer: Exclude<Answer, { kind: 'endless' }>): void {
@@ -233,7 +303,8 @@ class WebAtWork implements SimulatedWeb {
   }
 
   #nextFailure({ request, host, path }: Exchange): Failure | null {
-    const failures = path === '/robots.txt' ? host.robotsFailures : (this.#landscape.pages.get(request.url)?.failures ?? []);
+    const failures =
+      path === '/robots.txt' ? host.robotsFailures : (this.#landscape.pages.get(request.url)?.failures ?? []);
     return failures[this.#attempts.get(request.url) ?? 0] ?? null;
   }
 
@@ -247,7 +318,8 @@ class WebAtWork implements SimulatedWeb {
     }
     const { status, headers, body } = answer;
     const isCut = body.length > request.bodyBytesMax;
-    if (isCut && !request.cutAtBound) return { ...failure('too_large', `more than ${request.bodyBytesMax} bytes`, durationMs), status };
+    if (isCut && !request.cutAtBound)
+      return { ...failure('too_large', `more than ${request.bodyBytesMax} bytes`, durationMs), status };
     const response: FetchedResponse = {
       kind: 'response',
       status,
@@ -265,7 +337,10 @@ class WebAtWork implements SimulatedWeb {
   /** The client has waited long enough, or is stopping. */
   #giveUp(exchange: Exchange, why: 'deadline' | 'interrupted'): void {
     const code = why === 'interrupted' ? why : exchange.status === null ? 'timeout' : 'too_slow';
-    exchange.settle?.({ ...failure(code, why, this.#simulation.nowMs - exchange.startedAtMs), status: exchange.status });
+    exchange.settle?.({
+      ...failure(code, why, this.#simulation.nowMs - exchange.startedAtMs),
+      status: exchange.status,
+    });
     this.#clientIsGone(exchange, true);
   }
 
@@ -315,7 +390,11 @@ class WebAtWork implements SimulatedWeb {
       this.#count('dns_failed');
       return { kind: 'failed', code: 'dns_failed', detail: 'SERVFAIL', expiresInMs: random.between(5_000, 30_000) };
     }
-    return { kind: 'addresses', addresses: [{ address: host.address, family: 4 }], expiresInMs: random.between(5_000, 3_600_000) };
+    return {
+      kind: 'addresses',
+      addresses: [{ address: host.address, family: 4 }],
+      expiresInMs: random.between(5_000, 3_600_000),
+    };
   }
 
   // -- counts -----------------------------------------------------------------------------------------------------
@@ -362,7 +441,11 @@ function pageAnswer(page: Page, requestHeaders: readonly Header[]): Answer {
     case 'poison':
       return documentAnswer(page, final.kind === 'page' && final.coding === 'gzip', requestHeaders);
     case 'binary':
-      return whole(200, [['Content-Type', 'application/octet-stream']], Uint8Array.from({ length: 256 }, (_, index) => index));
+      return whole(
+        200,
+        [['Content-Type', 'application/octet-stream']],
+        Uint8Array.from({ length: 256 }, (_, index) => index),
+      );
     case 'redirect':
       return whole(final.status, [['Location', final.target]], bytesOf('moved'));
     case 'missing':
@@ -380,7 +463,10 @@ function documentAnswer(page: Page, gzip: boolean, requestHeaders: readonly Head
   const etag = `"${page.path}"`;
   if (headerOf(requestHeaders, 'if-none-match') === etag) return whole(304, [['ETag', etag]], new Uint8Array(0));
   const html = bytesOf(htmlOf(page));
-  const headers: Header[] = [['Content-Type', 'text/html; charset=utf-8'], ['ETag', etag]];
+  const headers: Header[] = [
+    ['Content-Type', 'text/html; charset=utf-8'],
+    ['ETag', etag],
+  ];
   if (!gzip) return whole(200, headers, html);
   return whole(200, [...headers, ['Content-Encoding', 'gzip']], Uint8Array.from(gzipSync(html)));
 }

@@ -12,19 +12,20 @@
 import { join } from 'node:path';
 import type { HostName } from '../domain/host.js';
 import { partitionOf } from '../domain/host.js';
-import type { QueueSummary, UrlRecord } from '../domain/record.js';
+import type { QueueSummary, UrlRecord, UrlState } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
 import type { HostLoaded, HostsListed, QueueRead } from '../protocols/effects.js';
 import { StoreError, type StoreOpening, type StorePort } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
+import { encodeRecord } from './codec.js';
 import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
 import { type OpeningOptions, openSession, type Session } from './opening.js';
 import { bestClass, recount, summaryOf } from './queues.js';
 import * as reading from './reading.js';
-import { META, unsyncedKey } from './schema.js';
+import { META, registryKey, unsyncedKey } from './schema.js';
 
 export interface StoreOptions {
   /** The data directory: `store/` for the database, the archive and pages beside it. */
@@ -59,6 +60,9 @@ export async function openStore(options: StoreOptions): Promise<StorePort> {
   return new Store(opening, opened.session, opened.opening);
 }
 
+/** States of URLs that are in a queue: their visit has not been completed. */
+const IN_QUEUE: ReadonlySet<UrlState> = new Set(['queued', 'waiting', 'parked']);
+
 type Phase =
   | { readonly is: 'open'; readonly session: Session }
   | { readonly is: 'committing'; readonly session: Session }
@@ -87,7 +91,7 @@ class Store implements StorePort {
     const session = this.#begin();
     const progress = { syncFailed: false };
     try {
-      const isThere = batch === session.state.batch && parts.length > 0;
+      const isThere = batch === session.state.batch;
       const receipt = isThere
         ? await receiptAgain(session, parts)
         : await write(session, { batch, parts, sync }, progress);
@@ -153,6 +157,22 @@ class Store implements StorePort {
     } finally {
       await shut(phase.session);
     }
+  }
+
+  async countDeaths(urls: readonly { readonly key: UrlKey; readonly host: HostName }[]): Promise<UrlRecord[]> {
+    return this.#readOrThrow(async (session) => {
+      const counted: UrlRecord[] = [];
+      const rows = new RowBatch(session.database);
+      for (const { key, host } of urls) {
+        const record = await reading.readRecord(session, partitionOf(host), key, host);
+        if (record === null || !IN_QUEUE.has(record.state)) continue;
+        const next = { ...record, processDeaths: record.processDeaths + 1 };
+        rows.put(registryKey(partitionOf(host), key), encodeRecord(next));
+        counted.push(next);
+      }
+      await rows.write(true);
+      return counted;
+    });
   }
 
   // -- reading --------------------------------------------------------------------------------------------------

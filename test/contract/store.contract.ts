@@ -492,12 +492,35 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect((await store.loadHost('a.test', 1)).head.failure).toContain('closed');
     });
 
-    it('refuses a batch that it holds already (D2)', async () => {
-      await store.commit(4, [seedPart([admission('http://a.test/1', 1)])], false);
-      await expect(store.commit(4, [seedPart([admission('http://a.test/1', 1)])], false)).rejects.toThrow(
-        'batch 4 after batch 4',
-      );
+    it('answers the newest batch again and does not write it again (D2)', async () => {
+      const parts = [
+        seedPart([admission('http://a.test/1', 1)]),
+        hostPart('a.test', { page: pageOf('http://a.test/1') }),
+      ];
+      await store.commit(4, parts, false);
+      const bytes = await ground.size(PAGES);
+      const again = await store.commit(4, parts, false);
+      expect(again.totals).toMatchObject({ urls: 1, ready: 1, pages: 1 });
+      expect(again.queues).toMatchObject([{ host: 'a.test', news: 3 }]);
+      expect((await store.commit(4, [], true)).queues).toEqual([]);
+      expect(await ground.size(PAGES)).toBe(bytes);
       expect((await store.commit(5, [], false)).totals.urls).toBe(1);
+    });
+
+    it('counts a death of the process against URLs that are still queued, and no others', async () => {
+      const [one, two] = [1, 2].map((i) => `http://a.test/${i}`);
+      await store.commit(1, [seedPart([admission(one as string, 1), admission(two as string, 2)])], false);
+      await store.commit(2, [visitPart(two as string, 2)], false);
+      const urls = [one, two, 'http://a.test/never'].map((url) => ({ key: keyOf(url as string), host: 'a.test' }));
+      expect((await store.countDeaths(urls)).map(({ url, processDeaths }) => [url, processDeaths])).toEqual([[one, 1]]);
+      await store.countDeaths(urls);
+      const { head } = await store.loadHost('a.test', 5);
+      expect(head.ready.map(({ record }) => record.processDeaths)).toEqual([2]);
+    });
+
+    it('refuses a batch that is older than the newest (D2)', async () => {
+      await store.commit(4, [], false);
+      await expect(store.commit(3, [], false)).rejects.toThrow('batch 3 after batch 4');
     });
 
     it('leaves the store as it was when a part can not be written', async () => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { dispatch, spawn, start } from 'nact';
 import { describe, expect, it } from 'vitest';
-import { createSimulation, SimulationError, WORLD, type Simulation } from '../../src/sim/events.js';
+import { createSimulation, type SimulationError, WORLD, type Simulation } from '../../src/sim/events.js';
 import { nactRounds } from './nact-rounds.js';
 
 /** Timers that are exact, so that times can be told. */
@@ -22,7 +22,18 @@ async function refusalOf(run: Promise<unknown>): Promise<unknown> {
 
 describe('the globals', () => {
   it('are simulated during a run and the real ones after it', async () => {
-    const before = [setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date, performance.now, process.hrtime, Math.random];
+    const before = [
+      setTimeout,
+      setInterval,
+      setImmediate,
+      clearTimeout,
+      clearInterval,
+      clearImmediate,
+      Date,
+      performance.now,
+      process.hrtime,
+      Math.random,
+    ];
     const simulation = exact();
     await simulation.run(async () => {
       expect(setTimeout).not.toBe(before[0]);
@@ -35,7 +46,18 @@ describe('the globals', () => {
       expect(performance.now()).toBe(86_400_000);
       expect(process.hrtime.bigint()).toBe(86_400_000_000_000n);
     });
-    expect([setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate, Date, performance.now, process.hrtime, Math.random]).toEqual(before);
+    expect([
+      setTimeout,
+      setInterval,
+      setImmediate,
+      clearTimeout,
+      clearInterval,
+      clearImmediate,
+      Date,
+      performance.now,
+      process.hrtime,
+      Math.random,
+    ]).toEqual(before);
   });
 
   it('are restored after a run that failed, and a second run at once is refused', async () => {
@@ -182,10 +204,14 @@ describe('kill -9', () => {
     await simulation.run(async () => {
       simulation.as(1, () => {
         const system = start({ name: 'doomed' } as never);
-        const actor = spawn(system, (_: unknown, count: number) => {
-          seen.push(count);
-          setTimeout(() => dispatch(actor, count + 1), 10);
-        }, 'counter');
+        const actor = spawn(
+          system,
+          (_: unknown, count: number) => {
+            seen.push(count);
+            setTimeout(() => dispatch(actor, count + 1), 10);
+          },
+          'counter',
+        );
         dispatch(actor, 0);
       });
       await simulation.sleep(45);
@@ -199,10 +225,18 @@ describe('kill -9', () => {
     const simulation = exact();
     let zombie = false;
     await simulation.run(async () => {
-      simulation.as(1, () => void simulation.after(5, () => { zombie = true; }));
+      simulation.as(
+        1,
+        () =>
+          void simulation.after(5, () => {
+            zombie = true;
+          }),
+      );
       await simulation.sleep(1);
       simulation.kill(1);
-      simulation.as(1, () => { zombie = true; });
+      simulation.as(1, () => {
+        zombie = true;
+      });
       await simulation.sleep(50);
     });
     expect(zombie).toBe(false);
@@ -257,10 +291,12 @@ describe('the end of a run', () => {
     expect(await codeOf(second.run(() => second.sleep(1_000.5)))).toBe('simulation_time');
   });
 
-  it('is an error when an event of the world throws; an incarnation\'s may be taken', async () => {
+  it("is an error when an event of the world throws; an incarnation's may be taken", async () => {
     const simulation = exact();
     const world = simulation.run(async () => {
-      simulation.after(1, () => { throw new Error('world broke'); });
+      simulation.after(1, () => {
+        throw new Error('world broke');
+      });
       await simulation.sleep(10);
     });
     expect(await codeOf(world)).toBe('simulation_uncaught');
@@ -268,7 +304,9 @@ describe('the end of a run', () => {
     const other = exact();
     other.onUncaught = (owner, error) => taken.push([owner, String(error)]) > 0;
     await other.run(async () => {
-      other.as(3, () => { throw new Error('process broke'); });
+      other.as(3, () => {
+        throw new Error('process broke');
+      });
       await other.sleep(10);
     });
     expect(taken).toEqual([[3, 'Error: process broke']]);
@@ -278,13 +316,18 @@ describe('the end of a run', () => {
 describe('work outside', () => {
   it('lets time stand still, and comes back in the order in which it was begun', async () => {
     const realSetTimeout = setTimeout;
-    const really = <T>(delayMs: number, value: T): Promise<T> => new Promise((resolve) => realSetTimeout(() => resolve(value), delayMs));
+    const really = <T>(delayMs: number, value: T): Promise<T> =>
+      new Promise((resolve) => realSetTimeout(() => resolve(value), delayMs));
     const run = async (delays: readonly number[]) => {
       const simulation = exact(9);
       const order: string[] = [];
       await simulation.run(async () => {
         setTimeout(() => order.push(`timer ${simulation.nowMs}`), 3);
-        const work = delays.map((delayMs, index) => simulation.outside(() => really(delayMs, index)).then((value) => order.push(`work ${value} at ${simulation.nowMs}`)));
+        const work = delays.map((delayMs, index) =>
+          simulation
+            .outside(() => really(delayMs, index))
+            .then((value) => order.push(`work ${value} at ${simulation.nowMs}`)),
+        );
         await Promise.all(work);
         await simulation.sleep(5);
       });

@@ -95,7 +95,9 @@ class LittleCrawl {
     await store.eachKey((key) => this.#seen.add(key));
     const { hosts } = await store.listHosts(null, 1_000_000);
     for (const { host: name } of hosts) await this.#load(name);
-    const seeds = this.#composition.seeds.map((url) => toCandidate(url, 'seed', null)).filter(({ key }) => !this.#seen.has(key));
+    const seeds = this.#composition.seeds
+      .map((url) => toCandidate(url, 'seed', null))
+      .filter(({ key }) => !this.#seen.has(key));
     if (seeds.length > 0) await this.#write([this.#seedPart(seeds)]);
     this.#enqueue(seeds);
     const reason = await new Promise<EndReason>((resolve) => {
@@ -117,7 +119,8 @@ class LittleCrawl {
     const { snapshot, head } = await this.#ports.store.loadHost(name, 1_000_000);
     const host = this.#hostNamed(name);
     const { monotonicMs, wallMs } = this.#ports.clock;
-    if (this.#mutant !== 'hurries-after-restart') host.closedUntilMs = monotonicMs() + Math.max(this.#composition.delayMs, 6_000);
+    if (this.#mutant !== 'hurries-after-restart')
+      host.closedUntilMs = monotonicMs() + Math.max(this.#composition.delayMs, 6_000);
     host.closedUntilWallMs = snapshot?.closedUntilMs ?? null;
     if (host.closedUntilWallMs !== null && this.#mutant !== 'forgets-retry-after') {
       host.closedUntilMs = Math.max(host.closedUntilMs, monotonicMs() + host.closedUntilWallMs - wallMs());
@@ -128,7 +131,14 @@ class LittleCrawl {
   #hostNamed(name: HostName): LittleHost {
     const known = this.#hosts.get(name);
     if (known !== undefined) return known;
-    const host: LittleHost = { name, entries: new Map(), robots: null, closedUntilMs: 0, closedUntilWallMs: null, wake: () => {} };
+    const host: LittleHost = {
+      name,
+      entries: new Map(),
+      robots: null,
+      closedUntilMs: 0,
+      closedUntilWallMs: null,
+      wake: () => {},
+    };
     this.#hosts.set(name, host);
     void this.#serve(host);
     return host;
@@ -147,7 +157,9 @@ class LittleCrawl {
     while (!this.#stopping) {
       const entry = [...host.entries.values()].sort((a, b) => a.dueAtMs - b.dueAtMs)[0];
       if (entry === undefined) {
-        await new Promise<void>((resolve) => { host.wake = resolve; });
+        await new Promise<void>((resolve) => {
+          host.wake = resolve;
+        });
         continue;
       }
       await this.#until(Math.max(host.closedUntilMs, entry.dueAtMs), host);
@@ -177,7 +189,8 @@ class LittleCrawl {
       const result = await this.#request(host, `${url.origin}/robots.txt`);
       if (result.kind === 'response' && result.status !== 429 && result.status < 500) {
         host.robots = readRobots(result);
-        if (this.#mutant !== 'ignores-crawl-delay') host.closedUntilMs = Math.max(host.closedUntilMs, this.#now() + host.robots.crawlDelayMs);
+        if (this.#mutant !== 'ignores-crawl-delay')
+          host.closedUntilMs = Math.max(host.closedUntilMs, this.#now() + host.robots.crawlDelayMs);
       } else if (result.kind === 'failure' && result.detail.startsWith('NXDOMAIN')) {
         await this.#failed(host, entry, 'dns');
       } else {
@@ -202,7 +215,8 @@ class LittleCrawl {
     if (status === 404) return this.#settle(host, entry, 'soft_missing', [], null);
     if (status === 410) return this.#settle(host, entry, 'gone_candidate', [], null);
     const location = headerOf(result, 'location');
-    if (location !== null) return this.#settle(host, entry, 'redirected', [toCandidate(location, 'redirect', 'location')], null);
+    if (location !== null)
+      return this.#settle(host, entry, 'redirected', [toCandidate(location, 'redirect', 'location')], null);
     const parsed = await this.#parse(entry.record.url, result);
     if (this.#mutant !== 'keeps-bytes') this.#ports.net.release(result.body.length);
     if (parsed.kind === 'unparsed') return this.#failed(host, entry, parsed.code);
@@ -213,14 +227,22 @@ class LittleCrawl {
     const deliveries = entry.record.deliveries + 1;
     const workerCrashes = entry.record.workerCrashes + (cause === 'worker_crashed' ? 1 : 0);
     const isPoison = workerCrashes >= 2 && this.#mutant !== 'feeds-poison-on';
-    const isLast = deliveries >= DELIVERIES_MAX || isPoison || this.#mutant === 'gives-up-after-one-failure' || cause === 'dns';
+    const isLast =
+      deliveries >= DELIVERIES_MAX || isPoison || this.#mutant === 'gives-up-after-one-failure' || cause === 'dns';
     entry.record = { ...entry.record, deliveries, workerCrashes };
     if (isLast) return this.#settle(host, entry, 'dead', [], null);
-    entry.dueAtMs = this.#now() + (RETRY_DELAYS_MS[Math.min(deliveries, 5) - 1] as number) * (0.9 + 0.2 * this.#ports.chance());
+    entry.dueAtMs =
+      this.#now() + (RETRY_DELAYS_MS[Math.min(deliveries, 5) - 1] as number) * (0.9 + 0.2 * this.#ports.chance());
     await this.#write([this.#part(host, entry.record, 'stay', [], null)]);
   }
 
-  async #settle(host: LittleHost, entry: Entry, state: UrlState, found: readonly Candidate[], page: PageLine | null): Promise<void> {
+  async #settle(
+    host: LittleHost,
+    entry: Entry,
+    state: UrlState,
+    found: readonly Candidate[],
+    page: PageLine | null,
+  ): Promise<void> {
     const record = { ...entry.record, state };
     const fresh = found.filter(({ key }) => !this.#seen.has(key));
     for (const { key } of fresh) this.#seen.add(key);
@@ -251,7 +273,12 @@ class LittleCrawl {
         origin: new URL(url).origin,
         address: this.#mutant === 'wrong-address' ? { address: '10.0.0.1', family: 4 } : address,
         headers: [['User-Agent', 'little']],
-        ...{ deadlineMs: 20_000, bodyBytesMax: 1 << 20, headerBytesMax: 1 << 16, cutAtBound: url.endsWith('/robots.txt') },
+        ...{
+          deadlineMs: 20_000,
+          bodyBytesMax: 1 << 20,
+          headerBytesMax: 1 << 16,
+          cutAtBound: url.endsWith('/robots.txt'),
+        },
       },
       new AbortController().signal,
     );
@@ -302,7 +329,13 @@ class LittleCrawl {
     return written;
   }
 
-  #part(host: LittleHost, record: UrlRecord, row: 'stay' | 'leave', found: readonly Candidate[], page: PageLine | null): HostPart {
+  #part(
+    host: LittleHost,
+    record: UrlRecord,
+    row: 'stay' | 'leave',
+    found: readonly Candidate[],
+    page: PageLine | null,
+  ): HostPart {
     const at = { queue: 'ready', priority: 0, sequence: 0 } as const;
     return {
       ...{ kind: 'host', host: host.name, ticket: 0, permit: null, robots: [], heads: [], wakeAtMs: null },
@@ -340,7 +373,8 @@ function sleep(delayMs: number): Promise<void> {
 
 function readRobots(response: FetchedResponse): Robots {
   const text = response.status === 200 ? new TextDecoder().decode(response.body) : '';
-  const valuesOf = (name: string): string[] => [...text.matchAll(new RegExp(`^${name}: (.+)$`, 'gm'))].map((match) => match[1] as string);
+  const valuesOf = (name: string): string[] =>
+    [...text.matchAll(new RegExp(`^${name}: (.+)$`, 'gm'))].map((match) => match[1] as string);
   return { disallowed: valuesOf('Disallow'), crawlDelayMs: 1_000 * Number(valuesOf('Crawl-delay')[0] ?? 0) };
 }
 
@@ -348,11 +382,29 @@ function littleParse(task: ParseTask): ParseResult {
   const isGzip = task.headers.some(([name, value]) => name === 'Content-Encoding' && value === 'gzip');
   const bytes = isGzip ? gunzipSync(task.body) : task.body;
   const isHtml = task.headers.some(([name, value]) => name === 'Content-Type' && value.startsWith('text/html'));
-  const hrefs = isHtml ? [...new TextDecoder().decode(bytes).matchAll(/href="([^"]+)"/g)].map((match) => match[1] as string) : [];
+  const hrefs = isHtml
+    ? [...new TextDecoder().decode(bytes).matchAll(/href="([^"]+)"/g)].map((match) => match[1] as string)
+    : [];
   const links = hrefs.map((href) => toCandidate(new URL(href, task.url).href, 'link', 'a'));
-  const facts = { mime: 'text/html', charset: null, title: null, textLength: 0, simhash: null, linksRefused: 0, noindex: false, nofollow: false };
+  const facts = {
+    mime: 'text/html',
+    charset: null,
+    title: null,
+    textLength: 0,
+    simhash: null,
+    linksRefused: 0,
+    noindex: false,
+    nofollow: false,
+  };
   return {
-    ...{ kind: 'parsed', payloadDigest: '', contentDigest: '', decodedBytes: bytes.length, redirect: null, decoded: null },
+    ...{
+      kind: 'parsed',
+      payloadDigest: '',
+      contentDigest: '',
+      decodedBytes: bytes.length,
+      redirect: null,
+      decoded: null,
+    },
     ...{ archive: null, parseMicros: 1, page: { ...facts, links } },
   };
 }
@@ -372,7 +424,19 @@ function toCandidate(url: string, source: Source, element: string | null): Candi
 
 function newRecord({ url, key, host, source }: Candidate): UrlRecord {
   return {
-    ...{ url, key, host, source, state: 'queued', via: null, hopPath: '', depth: 0, priority: 0, discoveredAtMs: 0, deliveries: 0 },
+    ...{
+      url,
+      key,
+      host,
+      source,
+      state: 'queued',
+      via: null,
+      hopPath: '',
+      depth: 0,
+      priority: 0,
+      discoveredAtMs: 0,
+      deliveries: 0,
+    },
     ...{ workerCrashes: 0, processDeaths: 0, attempts: [], etag: null, lastModified: null, digest: null, robots: null },
   };
 }

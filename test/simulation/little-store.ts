@@ -36,15 +36,29 @@ export class LittleMemory implements EngineMemory {
       },
       reopen: async () => this.#batch,
       readQueue,
-      loadHost: async (host) => ({ ...(await readQueue(host)), snapshot: this.snapshots.get(host) ?? null, robots: [], summary: null }),
+      loadHost: async (host) => ({
+        ...(await readQueue(host)),
+        snapshot: this.snapshots.get(host) ?? null,
+        robots: [],
+        summary: null,
+      }),
       listHosts: async () => ({
-        hosts: [...this.queues].filter(([, rows]) => rows.size > 0).map(([host]) => ({ host, best: null, wakeAtMs: null })),
+        hosts: [...this.queues]
+          .filter(([, rows]) => rows.size > 0)
+          .map(([host]) => ({ host, best: null, wakeAtMs: null })),
         ...{ complete: true, failure: null, notes: [] },
       }),
       eachKey: async (visit) => this.records.forEach((_, key) => visit(key)),
+      countDeaths: async () => [],
       readRecord: async (key) => this.records.get(key) ?? null,
       readSummary: async () => null,
-      opened: () => ({ totals: this.#totals(), batch: this.#batch, nextSequence: this.records.size, unclean: true, notes: [] }),
+      opened: () => ({
+        totals: this.#totals(),
+        batch: this.#batch,
+        nextSequence: this.records.size,
+        unclean: true,
+        notes: [],
+      }),
       close: async () => {},
     };
   }

@@ -28,7 +28,12 @@ export async function nactRounds(seed: number): Promise<Rounds> {
   return { hash: simulation.traceHash(), events: simulation.events, handled, stored, endedAtMs: simulation.nowMs };
 }
 
-function oneActor(system: ReturnType<typeof start>, name: string, handled: string[], store: MemoryLevel<string, string>): Promise<void> {
+function oneActor(
+  system: ReturnType<typeof start>,
+  name: string,
+  handled: string[],
+  store: MemoryLevel<string, string>,
+): Promise<void> {
   return new Promise((resolve) => {
     const actor = spawn(
       system,

@@ -34,7 +34,7 @@ describe('the production actors, in universes', () => {
 
   it('D3: with a disk that fails, before, inside and after a write', async () => {
     const results = await acquitted(seeds(110, 15), { kills: 2, storeErrors: 4 });
-    expect(results.reduce((sum, { faultKinds }) => sum + (faultKinds['disk'] ?? 0), 0)).toBeGreaterThan(20);
+    expect(results.reduce((sum, { faultKinds }) => sum + (faultKinds.disk ?? 0), 0)).toBeGreaterThan(20);
   });
 
   it('P8: stopped, frozen, and with a wall clock that jumps', async () => {

@@ -5,7 +5,11 @@ import { littleEngine, type Mutant } from './little-crawler.js';
 
 const EVENTFUL: Partial<UniverseSettings> = { kills: 4, stops: 1, freezes: 2, clockJumps: 1, storeErrors: 3 };
 
-async function swarm(seeds: number, partial: Partial<UniverseSettings>, mutant: Mutant = 'none'): Promise<UniverseResult[]> {
+async function swarm(
+  seeds: number,
+  partial: Partial<UniverseSettings>,
+  mutant: Mutant = 'none',
+): Promise<UniverseResult[]> {
   const results: UniverseResult[] = [];
   for (let seed = 1; seed <= seeds; seed++) results.push(await runUniverse({ seed, ...partial }, littleEngine(mutant)));
   return results;
@@ -22,8 +26,19 @@ describe('a crawler that keeps the rules', () => {
     expect(sum(results, ({ kills }) => kills)).toBeGreaterThan(120);
     expect(sum(results, ({ stops }) => stops)).toBeGreaterThan(20);
     const kinds = new Set(results.flatMap(({ faultKinds }) => Object.keys(faultKinds)));
-    const wanted = ['status 429', 'status 503', 'status 500', 'reset', 'truncated', 'silent', 'drip', 'stale', 'outage'];
-    for (const kind of [...wanted, 'dns_failed', 'dns_not_found', 'disk', 'parser', 'freeze', 'clock-jump']) expect(kinds).toContain(kind);
+    const wanted = [
+      'status 429',
+      'status 503',
+      'status 500',
+      'reset',
+      'truncated',
+      'silent',
+      'drip',
+      'stale',
+      'outage',
+    ];
+    for (const kind of [...wanted, 'dns_failed', 'dns_not_found', 'disk', 'parser', 'freeze', 'clock-jump'])
+      expect(kinds).toContain(kind);
   });
 
   it('gets every page that can be had, once, in each of them', async () => {
@@ -36,7 +51,9 @@ describe('a crawler that keeps the rules', () => {
   it('has one history a seed', async () => {
     const histories = await swarm(6, EVENTFUL);
     const again = await swarm(6, EVENTFUL);
-    expect(again.map(({ traceHash, events }) => [traceHash, events])).toEqual(histories.map(({ traceHash, events }) => [traceHash, events]));
+    expect(again.map(({ traceHash, events }) => [traceHash, events])).toEqual(
+      histories.map(({ traceHash, events }) => [traceHash, events]),
+    );
     expect(new Set(again.map(({ traceHash }) => traceHash)).size).toBe(6);
   });
 });
@@ -69,7 +86,10 @@ describe('a planted mistake is found:', () => {
       const { violations } = await runUniverse({ seed, ...partial }, littleEngine(mutant));
       for (const { rule } of violations) found.add(rule);
     }
-    expect(guilt.some((rule) => found.has(rule)), `found guilty of: ${[...found].join(', ')}`).toBe(true);
+    expect(
+      guilt.some((rule) => found.has(rule)),
+      `found guilty of: ${[...found].join(', ')}`,
+    ).toBe(true);
   });
 });
 
@@ -79,7 +99,9 @@ describe('the story of a failing universe', () => {
     const story = tellStory(result);
     expect(story).toMatch(/^Universe 3: 6 hosts, \d+ pages, of which \d+ can be had and must be\.$/m);
     expect(story).toMatch(/life 1: boot/);
-    expect(story).toMatch(/1\. gap at h\d+\.site\d\.test, \d+\.\d{3} s: \d+\.\d{3} ms after the end of the one before, not 1000/);
+    expect(story).toMatch(
+      /1\. gap at h\d+\.site\d\.test, \d+\.\d{3} s: \d+\.\d{3} ms after the end of the one before, not 1000/,
+    );
     expect(story).toMatch(/is asked for \(request \d+\)/);
     expect(story).toMatch(/is answered with 200/);
     expect(story).toContain('"seed":3');

@@ -37,9 +37,15 @@ describe('the simulated web', () => {
     await simulation.run(async () => {
       const whole = await web.net.fetch(requestOf(landscape, seed), UNSTOPPED);
       const length = whole.kind === 'response' ? whole.body.length : 0;
-      expect(await web.net.fetch(requestOf(landscape, seed, { bodyBytesMax: length }), UNSTOPPED)).toMatchObject({ cut: false });
-      expect(await web.net.fetch(requestOf(landscape, seed, { bodyBytesMax: length - 1 }), UNSTOPPED)).toMatchObject({ code: 'too_large' });
-      expect(await web.net.fetch(requestOf(landscape, seed, { bodyBytesMax: 10, cutAtBound: true }), UNSTOPPED)).toMatchObject({ cut: true });
+      expect(await web.net.fetch(requestOf(landscape, seed, { bodyBytesMax: length }), UNSTOPPED)).toMatchObject({
+        cut: false,
+      });
+      expect(await web.net.fetch(requestOf(landscape, seed, { bodyBytesMax: length - 1 }), UNSTOPPED)).toMatchObject({
+        code: 'too_large',
+      });
+      expect(
+        await web.net.fetch(requestOf(landscape, seed, { bodyBytesMax: 10, cutAtBound: true }), UNSTOPPED),
+      ).toMatchObject({ cut: true });
     });
   });
 
@@ -65,7 +71,9 @@ describe('the simulated web', () => {
   it('gives way to a deadline and to an interrupt, once', async () => {
     const { simulation, landscape, web, seed } = stage();
     await simulation.run(async () => {
-      expect(await web.net.fetch(requestOf(landscape, seed, { deadlineMs: 0.1 }), UNSTOPPED)).toMatchObject({ code: 'timeout' });
+      expect(await web.net.fetch(requestOf(landscape, seed, { deadlineMs: 0.1 }), UNSTOPPED)).toMatchObject({
+        code: 'timeout',
+      });
       const stop = new AbortController();
       simulation.after(0.1, () => stop.abort());
       expect(await web.net.fetch(requestOf(landscape, seed), stop.signal)).toMatchObject({ code: 'interrupted' });
@@ -76,7 +84,8 @@ describe('the simulated web', () => {
   });
 
   it('is drawn from its seed alone, and all that can be had of a quiet one is in reach', () => {
-    const drawn = () => JSON.stringify([...drawLandscape({ ...QUIET, faults: 0.5, oddities: 0.3, hostFaults: 0.5 }).pages.values()]);
+    const drawn = () =>
+      JSON.stringify([...drawLandscape({ ...QUIET, faults: 0.5, oddities: 0.3, hostFaults: 0.5 }).pages.values()]);
     expect(drawn()).toBe(drawn());
     const { landscape } = stage();
     expect(landscape.committed).toEqual(landscape.reachable);
