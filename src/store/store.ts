@@ -183,34 +183,38 @@ class Store implements StorePort {
   // -- reading --------------------------------------------------------------------------------------------------
 
   async loadHost(host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>> {
-    const nothing = { host, snapshot: null, robots: [], summary: null };
     return this.#read(
-      async (session) => {
-        const notes: string[] = [];
-        const counted = await reading.readQueueCounts(session, host, notes);
-        if (counted === null) return { ...nothing, head: reading.EMPTY_HEAD };
-        const snapshot = await reading.readSnapshot(session, counted, notes);
-        const robots = await reading.readRobots(session, counted, notes);
-        const head = await reading.readHead(session, counted, counted.heads, limit, notes);
-        if (reading.agrees(counted, head)) return { host, snapshot, robots, summary: summaryOf(counted), head };
-        const { queue } = await recount(session.database, host, counted);
-        session.suspects.add(host);
-        notes.push(`counts of ${host} don't fit its rows: counted anew`);
-        const anew = await reading.readHead(session, queue, queue.heads, limit, notes);
-        return { host, snapshot, robots, summary: summaryOf(queue), head: anew };
-      },
-      (failure) => ({ ...nothing, head: reading.unreadHead(failure) }),
+      (session) => whileUnchanged(session, host, () => this.#load(session, host, limit)),
+      (failure) => ({ ...nothingOf(host), head: reading.unreadHead(failure) }),
     );
+  }
+
+  async #load(session: Session, host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>> {
+    const notes: string[] = [];
+    const counted = await reading.readQueueCounts(session, host, notes);
+    if (counted === null) return { ...nothingOf(host), head: reading.EMPTY_HEAD };
+    const snapshot = await reading.readSnapshot(session, counted, notes);
+    const robots = await reading.readRobots(session, counted, notes);
+    const head = await reading.readHead(session, counted, counted.heads, limit, notes);
+    // Rows of a batch that is being written may be there before its counts are: nothing can be said of them then.
+    if (this.#phase.is !== 'open' || reading.agrees(counted, head))
+      return { host, snapshot, robots, summary: summaryOf(counted), head };
+    const { queue } = await recount(session.database, host, counted);
+    session.suspects.add(host);
+    notes.push(`counts of ${host} don't fit its rows: counted anew`);
+    const anew = await reading.readHead(session, queue, queue.heads, limit, notes);
+    return { host, snapshot, robots, summary: summaryOf(queue), head: anew };
   }
 
   async readQueue(host: HostName, from: readonly number[], limit: number): Promise<Omit<QueueRead, 'type'>> {
     return this.#read(
-      async (session) => {
-        const notes: string[] = [];
-        const queue = await reading.readQueueCounts(session, host, notes);
-        if (queue === null) return { host, head: reading.EMPTY_HEAD };
-        return { host, head: await reading.readHead(session, queue, from, limit, notes) };
-      },
+      (session) =>
+        whileUnchanged(session, host, async () => {
+          const notes: string[] = [];
+          const queue = await reading.readQueueCounts(session, host, notes);
+          if (queue === null) return { host, head: reading.EMPTY_HEAD };
+          return { host, head: await reading.readHead(session, queue, from, limit, notes) };
+        }),
       (failure) => ({ host, head: reading.unreadHead(failure) }),
     );
   }
@@ -255,6 +259,22 @@ class Store implements StorePort {
     } catch (error) {
       throw storeErrorFrom(error, "the store can't be read");
     }
+  }
+}
+
+function nothingOf(host: HostName): Omit<HostLoaded, 'type' | 'head'> {
+  return { host, snapshot: null, robots: [], summary: null };
+}
+
+/**
+ * Reads again where a batch changed the host meanwhile: counts from before it and rows from after it would not fit,
+ * and a class that was empty before it would be passed over.
+ */
+async function whileUnchanged<T>(session: Session, host: HostName, read: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const before = session.queues.get(host);
+    const result = await read();
+    if (session.queues.get(host) === before) return result;
   }
 }
 
