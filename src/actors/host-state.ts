@@ -11,7 +11,7 @@ import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import { type OriginRobots, pages, type RobotsCopy, UNKNOWN } from '../policy/robots/freshness.js';
 import { compileRobots, type RobotsMatcher } from '../policy/robots/match.js';
-import type { Errand } from '../protocols/host.js';
+import type { Errand, Recorded } from '../protocols/host.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 import type { PermitNumber } from '../protocols/workbench.js';
 
@@ -41,15 +41,26 @@ export interface Props {
   readonly idleMs: number;
 }
 
-export type State = Beginning | Live;
+export type State = Fencing | Loading | Live;
 
 /** Before anything of it is known in this incarnation. */
 export interface Beginning {
-  readonly phase: 'fencing' | 'loading';
   readonly props: Props;
   readonly epoch: number;
   wake: number;
   readonly errands: Errand[];
+}
+
+export interface Fencing extends Beginning {
+  readonly phase: 'fencing';
+}
+
+export interface Loading extends Beginning {
+  readonly phase: 'loading';
+  /** Monotonic: what came later may not be in the answer. */
+  readonly askedAtMs: number;
+  /** There is news that came later. */
+  outdated: boolean;
 }
 
 export interface Live {
@@ -67,6 +78,8 @@ export interface Live {
   readonly open: Map<PermitNumber, OpenVisit>;
   /** Rows of each part that is on its way to the store, and where they will stand then. */
   readonly parts: Map<number, readonly Moved[]>;
+  /** What came while the queue was being read, and that the read may not show. */
+  readonly meanwhile: { readonly recorded: Recorded[]; woken: boolean };
   nextTicket: number;
   /** Origins whose robots.txt is being asked for: by a visit of ours, or by an errand of another host. */
   readonly asking: Map<Origin, RobotsHunt>;

@@ -23,14 +23,15 @@ import { eased, throttled } from '../policy/throttle.js';
 import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { type Effect, type HostLoaded, log, schedule, send } from '../protocols/effects.js';
-import type { Message, RobotsFound } from '../protocols/host.js';
+import type { Errand, Message, Recorded, RobotsFound } from '../protocols/host.js';
 import { UNTOUCHED } from '../protocols/host-snapshot.js';
 import type { Ask, Permit, PermitNumber, Verdict } from '../protocols/workbench.js';
-import { archiveEntry, emit, emitContent, emitTransport, settleStopped, unpark } from './host-parts.js';
+import { archiveEntry, emit, emitContent, emitTransport, emitUnrecorded, settleStopped, unpark } from './host-parts.js';
 import {
   type Beginning,
   delayMsOf,
   type Live,
+  type Loading,
   type OpenVisit,
   type Props,
   robotsOf,
@@ -51,14 +52,15 @@ const READ_AGAIN_MS = 1_000;
 const ROBOTS_DECODED_BYTES_MAX = 8 * ROBOTS_BYTES_MAX;
 
 export const host: Behaviour<Props, State, Message> = {
-  start: (props) => load({ phase: 'loading', props, epoch: 0, wake: 0, errands: [] }),
+  start: (props, now) => load({ props, epoch: 0, wake: 0, errands: [] }, now),
 
-  restart: (props, held) => {
+  restart: (props, held, { lost }, now) => {
     const epoch = held.epoch + 1;
-    const state: Beginning = { phase: 'fencing', props, epoch, wake: held.wake, errands: [...held.errands] };
+    const state: State = { phase: 'fencing', props, epoch, wake: held.wake, errands: errandsOf(held, lost) };
     return [
       state,
       [
+        ...owedToTheGate(held, lost, now),
         send(addresses.workbench, { type: 'hostRestarted', host: props.name }),
         send(addresses.frontier, { type: 'fenceFor', host: props.name, epoch }),
       ],
@@ -68,13 +70,15 @@ export const host: Behaviour<Props, State, Message> = {
   on: {
     wake: (state, { wake }, now) => {
       state.wake = wake;
+      if (state.phase === 'loading' && now.monotonicMs > state.askedAtMs) state.outdated = true;
       if (state.phase !== 'live') return [state, []];
       queues.outdate(state.queue);
+      if (state.activity.doing === 'reading') state.meanwhile.woken = true;
       return awake(state, now);
     },
 
-    fenced: (state, { epoch }) =>
-      state.phase === 'fencing' && state.epoch === epoch ? load({ ...state, phase: 'loading' }) : [state, []],
+    fenced: (state, { epoch }, now) =>
+      state.phase === 'fencing' && state.epoch === epoch ? load(state, now) : [state, []],
 
     hostLoaded: (state, loaded, now) => (state.phase === 'loading' ? begin(state, loaded, now) : [state, []]),
 
@@ -82,15 +86,16 @@ export const host: Behaviour<Props, State, Message> = {
       if (state.phase !== 'live' || state.activity.doing !== 'reading') return [state, []];
       if (head.failure !== null) return readAgain(state, head.failure, now);
       queues.refill(state.queue, head);
+      catchUp(state);
       return goOn(state, now, notesOf(state.props.name, head.notes));
     },
 
-    readDue: (state, _message, now) =>
-      state.phase === 'live' && state.activity.doing === 'reading'
-        ? goOn(state, now, [])
-        : state.phase === 'loading'
-          ? load(state)
-          : [state, []],
+    readDue: (state, _message, now) => {
+      if (state.phase === 'loading') return load(state, now);
+      if (state.phase !== 'live' || state.activity.doing !== 'reading') return [state, []];
+      catchUp(state);
+      return goOn(state, now, []);
+    },
 
     resolved: (state, { resolution }, now) => {
       if (state.phase !== 'live' || state.activity.doing !== 'resolving') return [state, []];
@@ -112,7 +117,7 @@ export const host: Behaviour<Props, State, Message> = {
     fetched: (state, { permit, result }, now) => {
       const visit = state.phase === 'live' ? state.open.get(permit) : undefined;
       if (state.phase !== 'live' || visit === undefined || visit.phase !== 'fetching') {
-        return [state, [send(addresses.workbench, { type: 'closed', visits: [permit] })]];
+        return [state, [closed(permit)]];
       }
       return transported(state, permit, visit, result, now);
     },
@@ -121,6 +126,11 @@ export const host: Behaviour<Props, State, Message> = {
       if (state.phase !== 'live') return [state, []];
       const visit = state.open.get(permit);
       if (visit === undefined || visit.phase !== 'reading') return [state, []];
+      if (visit.what !== 'page' && result.kind === 'unparsed' && result.code === 'interrupted') {
+        // It may hold a delay that is not known now: no verdict, so that the gate waits for the longest.
+        abandon(state, permit, visit, now);
+        return proceed(state, now, [closed(permit)], null);
+      }
       state.open.delete(permit);
       if (visit.what === 'page') return proceed(state, now, [emitContent(state, permit, visit, result, now)], null);
       const url = visit.what === 'robots' ? visit.hunt.url : visit.errand.url;
@@ -143,17 +153,22 @@ export const host: Behaviour<Props, State, Message> = {
       return proceed(state, now, effects, verdict);
     },
 
-    recorded: (state, { tickets, ready }, now) => {
+    recorded: (state, recorded, now) => {
       if (state.phase !== 'live') return [state, []];
-      for (const ticket of tickets) {
-        for (const { sequence, next } of state.parts.get(ticket) ?? []) {
-          queues.letGo(state.queue, sequence);
-          if (next !== null) queues.place(state.queue, next);
-        }
-        state.parts.delete(ticket);
+      if (state.activity.doing === 'reading') {
+        state.meanwhile.recorded.push(recorded);
+        return [state, []];
       }
-      queues.compare(state.queue, ready);
+      acknowledge(state, recorded);
       return state.activity.doing === 'resting' ? [state, []] : proceed(state, now, [], null);
+    },
+
+    unrecorded: (state, { ticket, permit }, now) => {
+      if (state.phase !== 'live') return [state, permit === null ? [] : [closed(permit)]];
+      const rows = state.parts.get(ticket) ?? [];
+      state.parts.delete(ticket);
+      const entries = rows.flatMap(({ sequence }) => state.queue.taken.get(sequence) ?? []);
+      return proceed(state, now, [emitUnrecorded(state, permit, entries, now)], null);
     },
 
     visitLost: (state, { permit }, now) => {
@@ -186,13 +201,40 @@ export const host: Behaviour<Props, State, Message> = {
   },
 };
 
-// -- beginning --------------------------------------------------------------------------------------------------
+// -- after a crash ----------------------------------------------------------------------------------------------
 
-function load(state: Beginning): Turn<State> {
-  return [state, [{ do: 'loadHost', host: state.props.name, limit: state.props.window }]];
+/** Other hosts wait for theirs: those that wait, and those that were under way. */
+function errandsOf(held: State, lost: Message | null): Errand[] {
+  const errands = [...held.errands];
+  if (held.phase === 'live')
+    for (const visit of held.open.values()) if (visit.what === 'errand') errands.push(visit.errand);
+  if (lost?.type === 'errand' && !errands.includes(lost)) errands.push(lost);
+  return errands;
 }
 
-function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<State> {
+/**
+ * What the message in hand would have told the workbench's gate: a permit that was not spent is given back, the end of
+ * a page's request is judged. A robots.txt that was not read may hold any delay: its gate waits for the longest.
+ */
+function owedToTheGate(held: State, lost: Message | null, now: Instant): Effect[] {
+  if (lost?.type === 'granted') return [giveBack(lost.permit)];
+  if (lost?.type !== 'fetched' || held.phase !== 'live') return [];
+  const { permit, result } = lost;
+  const transport = judgeTransport(result, { hadValidators: false, nowWallMs: now.wallMs });
+  const mayHoldRules = held.open.get(permit)?.what !== 'page' && transport.next === 'parse';
+  if (mayHoldRules) return [];
+  const verdict: Verdict = { permit, closedForMs: learn(held, transport, result.durationMs, now) };
+  return [send(addresses.workbench, { type: 'settle', host: held.props.name, verdict, ask: null })];
+}
+
+// -- beginning --------------------------------------------------------------------------------------------------
+
+function load({ props, epoch, wake, errands }: Beginning, now: Instant): Turn<State> {
+  const state: Loading = { phase: 'loading', props, epoch, wake, errands, askedAtMs: now.monotonicMs, outdated: false };
+  return [state, [{ do: 'loadHost', host: props.name, limit: props.window }]];
+}
+
+function begin(beginning: Loading, loaded: HostLoaded, now: Instant): Turn<State> {
   const { props, epoch, wake, errands } = beginning;
   if (loaded.head.failure !== null) {
     return [
@@ -207,6 +249,7 @@ function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<Sta
   const queue = queues.emptyQueue();
   for (const [priority, head] of (loaded.summary?.heads ?? []).entries()) queue.floors[priority] = head;
   queues.refill(queue, loaded.head);
+  if (beginning.outdated) queues.outdate(queue);
   const live: Live = {
     phase: 'live',
     props,
@@ -221,6 +264,7 @@ function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<Sta
     names: { known: null },
     open: new Map(),
     parts: new Map(),
+    meanwhile: { recorded: [], woken: false },
     nextTicket: 1,
     asking: new Map(),
     errands,
@@ -230,6 +274,25 @@ function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<Sta
 
 function notesOf(host: HostName, notes: readonly string[]): Effect[] {
   return notes.map((note) => log('error', 'row_set_aside', { host, note }));
+}
+
+/** Its rows are let go, and stand where their part has put them. */
+function acknowledge(state: Live, { tickets, ready }: Recorded): void {
+  for (const ticket of tickets) {
+    for (const { sequence, next } of state.parts.get(ticket) ?? []) {
+      queues.letGo(state.queue, sequence);
+      if (next !== null) queues.place(state.queue, next);
+    }
+    state.parts.delete(ticket);
+  }
+  queues.compare(state.queue, ready);
+}
+
+/** What came while the queue was read counts from now on: the read may be older than all of it. */
+function catchUp(state: Live): void {
+  for (const recorded of state.meanwhile.recorded.splice(0)) acknowledge(state, recorded);
+  if (state.meanwhile.woken) queues.outdate(state.queue);
+  state.meanwhile.woken = false;
 }
 
 function readAgain(state: Live, reason: string, now: Instant): Turn<State> {
@@ -361,6 +424,10 @@ function requestFor(props: Props, target: Target, permit: Permit): FetchRequest 
   };
 }
 
+function closed(permit: PermitNumber): Effect {
+  return send(addresses.workbench, { type: 'closed', visits: [permit] });
+}
+
 function giveBack(permit: Permit): Effect {
   return send(addresses.workbench, { type: 'returned', permit: permit.number, host: permit.host });
 }
@@ -375,7 +442,7 @@ function transported(
 ): Turn<State> {
   if (result.kind === 'failure' && result.code === 'interrupted') {
     abandon(state, permit, visit, now);
-    return goOn(state, now, [send(addresses.workbench, { type: 'closed', visits: [permit] })]);
+    return goOn(state, now, [closed(permit)]);
   }
   const transport = judgeTransport(result, { hadValidators: false, nowWallMs: now.wallMs });
   const verdict: Verdict = { permit, closedForMs: learn(state, transport, result.durationMs, now) };

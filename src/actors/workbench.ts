@@ -24,6 +24,7 @@ import * as gates from '../policy/gate.js';
 import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { log, send, watch, type Effect } from '../protocols/effects.js';
+import type { CrawlEvent } from '../protocols/events.js';
 import type { Ask, Message, Permit, PermitNumber } from '../protocols/workbench.js';
 
 export interface Props {
@@ -62,6 +63,15 @@ interface AddressClock {
   readonly waiting: Set<HostName>;
 }
 
+/** What the message in hand has changed and a crash must undo, or say again. */
+interface Journal {
+  /** Permits that are void if they are not sent, and the asks that they answer. */
+  readonly grants: { readonly permit: PermitNumber; readonly ask: Ask }[];
+  /** Bytes that the client gets back. */
+  releasedBytes: number;
+  readonly visitsLost: { readonly host: HostName; readonly permit: PermitNumber }[];
+}
+
 interface State {
   readonly props: Props;
   readonly startedAtMs: number;
@@ -79,8 +89,7 @@ interface State {
   readonly holds: Set<string>;
   draining: boolean;
   drained: boolean;
-  /** Permits of the message in hand: void if it crashes before they are sent. */
-  granting: PermitNumber[];
+  journal: Journal;
   timerAtMs: number | null;
 }
 
@@ -101,22 +110,36 @@ export const workbench: Behaviour<Props, State, Message> = {
       holds: new Set(),
       draining: false,
       drained: false,
-      granting: [],
+      journal: emptyJournal(),
       timerAtMs: null,
     };
     return [state, [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)]];
   },
 
-  // Gates, asks and open visits outlive an incarnation: they are what keeps the promise to the hosts of the web.
-  restart: (_props, held, _crash, now) => {
-    for (const permit of held.granting) revoke(held, permit);
+  // Gates, asks and open visits outlive an incarnation: they are what keeps the promise to the hosts of the web. A
+  // message that was set aside is taken up here all the same: a gate without its word would stay as it is. What crashes
+  // even so uses up the restarts, and ends the crawl with its reason.
+  restart: (_props, held, { lost }, now) => {
+    const effects: Effect[] = [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)];
+    const { grants, releasedBytes, visitsLost } = held.journal;
+    for (const { permit, ask } of grants) revoke(held, permit, ask);
+    if (releasedBytes > 0) effects.push({ do: 'release', bytes: releasedBytes });
+    for (const { host, permit } of visitsLost) effects.push(tellLost(host, permit));
+    begin(held);
     held.timerAtMs = null;
-    return grantAll(held, now, [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)]);
+    held.drained = false;
+    effects.push(...tellHolds(held), ...drainedIfSo(held));
+    if (lost !== null) {
+      const handle = workbench.on[lost.type] as (state: State, message: Message, now: Instant) => Turn<State>;
+      const [, more] = handle(held, lost, now);
+      effects.push(log('warn', 'taken_up', { actor: 'workbench', message: lost.type }), ...more);
+    }
+    return grantAll(held, now, effects);
   },
 
   on: {
     settle: (state, { host, verdict, ask }, now) => {
-      state.granting = [];
+      begin(state);
       if (verdict !== null) {
         setGate(state, host, gates.judged(gateOf(state, host), verdict.permit, verdict.closedForMs));
       }
@@ -129,7 +152,7 @@ export const workbench: Behaviour<Props, State, Message> = {
     },
 
     returned: (state, { permit, host }, now) => {
-      state.granting = [];
+      begin(state);
       const visit = state.open.get(permit);
       if (visit !== undefined) {
         giveBackSlot(state, visit, permit, null);
@@ -141,15 +164,15 @@ export const workbench: Behaviour<Props, State, Message> = {
     },
 
     ended: (state, { permit, host, bytes }, now) => {
-      state.granting = [];
+      begin(state);
       const visit = state.open.get(permit);
       const effects: Effect[] = [];
       if (visit === undefined) {
         // The visit was given up meanwhile; the request itself ends only now.
         if (bytes > 0) effects.push({ do: 'release', bytes });
       } else {
+        state.openBytes += bytes - visit.bytes;
         visit.bytes = bytes;
-        state.openBytes += bytes;
         giveBackSlot(state, visit, permit, now);
       }
       setGate(state, host, gates.end(gateOf(state, host), permit, now.monotonicMs));
@@ -158,7 +181,7 @@ export const workbench: Behaviour<Props, State, Message> = {
     },
 
     closed: (state, { visits }, now) => {
-      state.granting = [];
+      begin(state);
       let bytes = 0;
       for (const permit of visits) bytes += close(state, permit);
       const effects: Effect[] = bytes > 0 ? [{ do: 'release', bytes }] : [];
@@ -166,6 +189,7 @@ export const workbench: Behaviour<Props, State, Message> = {
     },
 
     withdrawn: (state, { host }) => {
+      begin(state);
       unfile(state, host);
       return [state, []];
     },
@@ -174,13 +198,13 @@ export const workbench: Behaviour<Props, State, Message> = {
     setAside: (state, { name }, now) => forget(state, name, now),
 
     gateDue: (state, _message, now) => {
-      state.granting = [];
+      begin(state);
       state.timerAtMs = null;
       return grantAll(state, now, []);
     },
 
     sweepDue: (state, _message, now) => {
-      state.granting = [];
+      begin(state);
       const effects = sweep(state, now);
       return grantAll(state, now, [...effects, sweepLater(now), ...drainedIfSo(state)]);
     },
@@ -194,11 +218,20 @@ export const workbench: Behaviour<Props, State, Message> = {
     stopped: (state, { who }) => hold(state, `${who} is down`),
 
     drain: (state) => {
+      begin(state);
       state.draining = true;
       return [state, drainedIfSo(state)];
     },
   },
 };
+
+function begin(state: State): void {
+  state.journal = emptyJournal();
+}
+
+function emptyJournal(): Journal {
+  return { grants: [], releasedBytes: 0, visitsLost: [] };
+}
 
 // -- granting ---------------------------------------------------------------------------------------------------
 
@@ -249,23 +282,24 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
   if (clock !== null) clock.inFlight = number;
   state.open.set(number, { host, sinceMs: now.monotonicMs, slot: fetcher, addressClock: ask.addressClock, bytes: 0 });
   state.asks.delete(host);
-  state.granting.push(number);
+  state.journal.grants.push({ permit: number, ask });
   const address: VettedAddress = ask.address;
   return { number, host, address, fetcher, expiresAtMs: now.monotonicMs + PERMIT_LIFE_MS, deadlineMs };
 }
 
 /** A permit that was decided and never sent: as if it had not been. */
-function revoke(state: State, permit: PermitNumber): void {
+function revoke(state: State, permit: PermitNumber, ask: Ask): void {
   const visit = state.open.get(permit);
   if (visit === undefined) return;
   giveBackSlot(state, visit, permit, null);
   state.open.delete(permit);
-  state.gates.set(visit.host, gates.giveBack(gateOf(state, visit.host), permit));
+  if (!state.asks.has(ask.host)) state.asks.set(ask.host, ask);
+  setGate(state, ask.host, gates.giveBack(gateOf(state, ask.host), permit));
 }
 
 /** The host's actor is gone with all that it had open. A request that has not ended keeps its slot, gate and address. */
 function forget(state: State, host: HostName, now: Instant): Turn<State> {
-  state.granting = [];
+  begin(state);
   unfile(state, host);
   let bytes = 0;
   for (const [permit, visit] of state.open) {
@@ -376,6 +410,7 @@ function close(state: State, permit: PermitNumber): number {
   if (visit === undefined || visit.slot !== null) return 0;
   state.open.delete(permit);
   state.openBytes -= visit.bytes;
+  state.journal.releasedBytes += visit.bytes;
   return visit.bytes;
 }
 
@@ -392,11 +427,16 @@ function sweep(state: State, now: Instant): Effect[] {
     giveBackSlot(state, visit, permit, now);
     bytes += close(state, permit);
     effects.push(log('warn', endless ? 'request_without_end' : 'visit_lost', { host: visit.host, permit }));
-    effects.push(send(addresses.host(visit.host), { type: 'visitLost', permit }));
+    state.journal.visitsLost.push({ host: visit.host, permit });
+    effects.push(tellLost(visit.host, permit));
   }
   if (bytes > 0) effects.push({ do: 'release', bytes });
   sweepGates(state, now);
   return effects;
+}
+
+function tellLost(host: HostName, permit: PermitNumber): Effect {
+  return send(addresses.host(host), { type: 'visitLost', permit });
 }
 
 function sweepGates(state: State, now: Instant): void {
@@ -419,17 +459,27 @@ function sweepLater(now: Instant): Effect {
 // -- holding and draining ---------------------------------------------------------------------------------------
 
 function hold(state: State, why: string): Turn<State> {
+  begin(state);
   if (state.holds.has(why)) return [state, []];
   state.holds.add(why);
   return [state, [log('warn', 'permits_held', { why }), { do: 'announce', event: { event: 'held', why } }]];
 }
 
 function unhold(state: State, why: string, now: Instant): Turn<State> {
-  state.granting = [];
+  begin(state);
   if (!state.holds.delete(why)) return [state, []];
   const effects: Effect[] = [log('info', 'permits_resumed', { why })];
   if (state.holds.size === 0) effects.push({ do: 'announce', event: { event: 'resumed' } });
   return grantAll(state, now, effects);
+}
+
+/** Again, as a crash may have swallowed it. */
+function tellHolds(state: State): Effect[] {
+  const events: CrawlEvent[] = [
+    { event: 'resumed' },
+    ...[...state.holds].map((why) => ({ event: 'held' as const, why })),
+  ];
+  return events.map((event) => ({ do: 'announce', event }));
 }
 
 function drainedIfSo(state: State): Effect[] {

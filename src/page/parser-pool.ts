@@ -15,6 +15,7 @@ import { Worker } from 'node:worker_threads';
 import type { ParseResult, ParseTask, UnparsedPage } from '../domain/parsing.js';
 import type { ParsePort } from '../protocols/ports.js';
 import { notePath } from './in-hand.js';
+import { type PackedResult, unpacked } from './link-columns.js';
 import { parse } from './parse.js';
 import type { ParserThreadData } from './worker.js';
 
@@ -145,7 +146,7 @@ class ThreadLine {
       workerData: { faults: faults ?? false, notePath: path } satisfies ParserThreadData,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax ?? HEAP_MEGABYTES_MAX },
     });
-    worker.on('message', (result: ParseResult) => this.answered(result));
+    worker.on('message', (answer: PackedResult) => this.answered(unpacked(answer)));
     worker.on('error', (error) => {
       this.deathReason = error.message;
     });
