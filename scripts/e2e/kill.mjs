@@ -1,5 +1,6 @@
 /**
- * `npm run e2e:kill -- [--seed N] [--hosts N] [--pages N] [--delay MS] [--random N] [--server N] [--keep DIR] [--json]`:
+ * `npm run e2e:kill -- [--seed N] [--hosts N] [--pages N] [--delay MS] [--random N] [--server N]
+ * [--side-by-side] [--keep DIR] [--json]`:
  * the whole kill -9 trial (test/e2e/support/kill-trial.ts): 25 kills at random moments and 10 by the server in the
  * middle of an answer, of which at least 30 must find a visit open. Prints a row a kill and the sums; ends with 1 where
  * anything is wrong. What it wrote is removed, unless it failed or `--keep` names a folder for it.
@@ -18,6 +19,7 @@ const OPTIONS = {
   delay: { type: 'string', default: '40' },
   random: { type: 'string', default: '25' },
   server: { type: 'string', default: '10' },
+  'side-by-side': { type: 'boolean', default: false },
   keep: { type: 'string' },
   json: { type: 'boolean', default: false },
 };
@@ -44,6 +46,7 @@ async function main() {
     requestsMax: 150,
     withOpenVisitsMin: Math.floor(((kills.randomKills + kills.serverKills) * 6) / 7),
     waitSeconds: 600,
+    sideBySide: values['side-by-side'],
     say: (line) => console.error(line),
   });
   if (values.json) console.log(JSON.stringify(report));

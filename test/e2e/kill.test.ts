@@ -25,6 +25,7 @@ describe('a crawl of a faulty web that is killed six times at random and three t
       requestsMax: 50,
       withOpenVisitsMin: 7,
       waitSeconds: 600,
+      sideBySide: true,
       say: () => {},
     });
   }, 240_000);
