@@ -67,29 +67,35 @@ export const host: Behaviour<Props, State, Message> = {
 
   on: {
     wake: (state, { wake }, now) => {
+      const isFirst = state.wake === 0 && state.errands.length === 0;
       state.wake = wake;
+      // What is being loaded was read after the wake that brought this actor to life, but perhaps before a later one.
+      if (state.phase === 'loading' && !isFirst) return [{ ...state, phase: 'loading_again' }, []];
       if (state.phase !== 'live') return [state, []];
       queues.outdate(state.queue);
+      readAnew(state);
       return awake(state, now);
     },
 
     fenced: (state, { epoch }) =>
       state.phase === 'fencing' && state.epoch === epoch ? load({ ...state, phase: 'loading' }) : [state, []],
 
-    hostLoaded: (state, loaded, now) => (state.phase === 'loading' ? begin(state, loaded, now) : [state, []]),
+    hostLoaded: (state, loaded, now) => (isLoading(state) ? begin(state, loaded, now) : [state, []]),
 
     queueRead: (state, { head }, now) => {
-      if (state.phase !== 'live' || state.activity.doing !== 'reading') return [state, []];
-      if (head.failure !== null) return readAgain(state, head.failure, now);
-      queues.refill(state.queue, head);
+      if (state.phase !== 'live' || !isReading(state)) return [state, []];
+      if (head.failure !== null) return readLater(state, head.failure, now);
+      if (state.activity.doing === 'reading') queues.refill(state.queue, head);
       return goOn(state, now, notesOf(state.props.name, head.notes));
     },
 
     readDue: (state, _message, now) =>
-      state.phase === 'live' && state.activity.doing === 'reading'
-        ? goOn(state, now, [])
-        : state.phase === 'loading'
-          ? load(state)
+      state.phase === 'live'
+        ? isReading(state)
+          ? goOn(state, now, [])
+          : [state, []]
+        : isLoading(state)
+          ? load({ ...state, phase: 'loading' })
           : [state, []],
 
     resolved: (state, { resolution }, now) => {
@@ -153,6 +159,7 @@ export const host: Behaviour<Props, State, Message> = {
         state.parts.delete(ticket);
       }
       queues.compare(state.queue, ready);
+      readAnew(state);
       return state.activity.doing === 'resting' ? [state, []] : proceed(state, now, [], null);
     },
 
@@ -161,7 +168,7 @@ export const host: Behaviour<Props, State, Message> = {
       const visit = state.open.get(permit);
       if (visit === undefined) return state.activity.doing === 'asking' ? goOn(state, now, []) : [state, []];
       abandon(state, permit, visit, now);
-      return state.activity.doing === 'fetching' ? goOn(state, now, []) : proceed(state, now, [], null);
+      return visit.phase === 'fetching' ? goOn(state, now, []) : proceed(state, now, [], null);
     },
 
     errand: (state, errand, now) => {
@@ -181,8 +188,11 @@ export const host: Behaviour<Props, State, Message> = {
       return proceed(state, now, hunted(state, hunt, { kind: 'failure', code: 'timeout' }, now), null);
     },
 
-    idleDue: (state) =>
-      state.phase === 'live' && state.activity.doing === 'resting' ? [state, [{ do: 'passivate' }]] : [state, []],
+    // With another timer: if a message forbids it now, and changes nothing, it is tried again.
+    idleDue: (state, _message, now) =>
+      state.phase === 'live' && state.activity.doing === 'resting'
+        ? [state, [idleLater(state, now), { do: 'passivate' }]]
+        : [state, []],
   },
 };
 
@@ -190,6 +200,10 @@ export const host: Behaviour<Props, State, Message> = {
 
 function load(state: Beginning): Turn<State> {
   return [state, [{ do: 'loadHost', host: state.props.name, limit: state.props.window }]];
+}
+
+function isLoading(state: State): state is Beginning {
+  return state.phase === 'loading' || state.phase === 'loading_again';
 }
 
 function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<State> {
@@ -207,6 +221,7 @@ function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<Sta
   const queue = queues.emptyQueue();
   for (const [priority, head] of (loaded.summary?.heads ?? []).entries()) queue.floors[priority] = head;
   queues.refill(queue, loaded.head);
+  if (beginning.phase === 'loading_again') queues.outdate(queue);
   const live: Live = {
     phase: 'live',
     props,
@@ -232,7 +247,16 @@ function notesOf(host: HostName, notes: readonly string[]): Effect[] {
   return notes.map((note) => log('error', 'row_set_aside', { host, note }));
 }
 
-function readAgain(state: Live, reason: string, now: Instant): Turn<State> {
+function isReading({ activity }: Live): boolean {
+  return activity.doing === 'reading' || activity.doing === 'reading_again';
+}
+
+/** A read that is under way may show the queue as it was before what has just been heard: it counts for nothing. */
+function readAnew({ activity }: Live): void {
+  if (activity.doing === 'reading') activity.doing = 'reading_again';
+}
+
+function readLater(state: Live, reason: string, now: Instant): Turn<State> {
   return [
     state,
     [
@@ -309,9 +333,13 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
           left: step.left,
           wakeAtMs: step.wakeAtMs,
         }),
-        schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' }),
+        idleLater(state, now),
       ];
   }
+}
+
+function idleLater({ props }: Live, now: Instant): Effect {
+  return schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
 }
 
 function askFor(state: Live, { priority }: Extract<Step, { step: 'ask' }>, now: Instant): Ask {
@@ -492,7 +520,10 @@ function giveToParser(
 function abandon(state: Live, permit: PermitNumber, visit: OpenVisit, now: Instant): void {
   state.open.delete(permit);
   state.snapshot = { ...state.snapshot, breaker: breakers.lost(state.snapshot.breaker, now.wallMs, now.draw()) };
-  if (visit.what === 'page') queues.putBack(state.queue, visit.entry);
+  if (visit.what === 'page') {
+    queues.letGo(state.queue, visit.entry.at.sequence);
+    queues.place(state.queue, visit.entry);
+  }
   if (visit.what === 'robots') state.asking.delete(visit.hunt.origin);
   if (visit.what === 'errand') state.errands.unshift(visit.errand);
 }

@@ -493,7 +493,10 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
     });
 
     it('answers the newest batch again and does not write it again (D2)', async () => {
-      const parts = [seedPart([admission('http://a.test/1', 1)]), hostPart('a.test', { page: pageOf('http://a.test/1') })];
+      const parts = [
+        seedPart([admission('http://a.test/1', 1)]),
+        hostPart('a.test', { page: pageOf('http://a.test/1') }),
+      ];
       await store.commit(4, parts, false);
       const bytes = await ground.size(PAGES);
       const again = await store.commit(4, parts, false);
