@@ -61,7 +61,9 @@ describe('class queues', () => {
             leave(one.host);
             leaveLine(queues, one.host);
           } else expect(takeFront(queues, one.line)).toBe(model[one.line]?.shift());
-          expect(nonEmptyLines(queues)).toBe(model.reduce((bits, names, n) => bits | (names.length > 0 ? 1 << n : 0), 0));
+          expect(nonEmptyLines(queues)).toBe(
+            model.reduce((bits, names, n) => bits | (names.length > 0 ? 1 << n : 0), 0),
+          );
           expect(queues.sizes).toEqual(model.map(({ length }) => length));
           expect(queues.lineOf).toEqual(new Map(model.flatMap((names, n) => names.map((name) => [name, n] as const))));
         }

@@ -9,7 +9,9 @@ describe('P2 the configured delay of a host', () => {
   });
 
   it('its own name beats every pattern, and may be zero', () => {
-    expect(hostDelayMs('a.example.com', politeness({ '*.a.example.com': 7, '*.example.com': 5, 'a.example.com': 0 }))).toBe(0);
+    expect(
+      hostDelayMs('a.example.com', politeness({ '*.a.example.com': 7, '*.example.com': 5, 'a.example.com': 0 })),
+    ).toBe(0);
   });
 
   it('the longest pattern wins, in whatever order they stand', () => {
