@@ -66,8 +66,8 @@ describe('parser', () => {
         (message['result'] as ParseResult & { code: string }).code,
       ]),
     ).toEqual([
-      [5, 'worker_crashed'],
-      [6, 'worker_crashed'],
+      [5, 'interrupted'],
+      [6, 'interrupted'],
     ]);
     expect(of(effects, 'parse').map(({ ticket }) => ticket)).toEqual([7]);
   });
