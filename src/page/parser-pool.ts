@@ -88,10 +88,13 @@ class ThreadLine {
   private deathReason: string | null = null;
   private deadline: NodeJS.Timeout | null = null;
 
+  /** The thread starts now: it takes a quarter of a second to load, and what comes meanwhile would stand open. */
   constructor(
     private readonly number: number,
     private readonly options: ParserThreadsOptions,
-  ) {}
+  ) {
+    this.worker = this.startThread();
+  }
 
   parse(task: ParseTask): Promise<ParseResult> {
     if (this.ending !== null) return Promise.resolve(INTERRUPTED);

@@ -42,6 +42,8 @@ export interface StoreOptions {
   readonly cachedHostsMax?: number;
 }
 
+/** More than are ever given in one life of the process: at ten thousand a second they last for three years. */
+const SEQUENCES_OF_A_LIFE = 2 ** 40;
 const ARCHIVE_BYTES_MAX = 1_000_000_000;
 const CACHED_HOSTS_MAX = 50_000;
 
@@ -56,7 +58,7 @@ export async function openStore(options: StoreOptions): Promise<StorePort> {
     archiveBytesMax: options.archiveBytesMax ?? ARCHIVE_BYTES_MAX,
     cachedHostsMax: options.cachedHostsMax ?? CACHED_HOSTS_MAX,
   };
-  const opened = await openSession(opening, false);
+  const opened = await openSession(opening, { distrust: false, freshFrom: 0 });
   return new Store(opening, opened.session, opened.opening);
 }
 
@@ -74,9 +76,12 @@ class Store implements StorePort {
   readonly #options: OpeningOptions;
   #phase: Phase;
   #opening: StoreOpening;
+  /** What is queued anew while a frontier is at work, which goes on counting where this life began. */
+  readonly #freshFrom: number;
 
   constructor(options: OpeningOptions, session: Session, opening: StoreOpening) {
     this.#options = options;
+    this.#freshFrom = opening.nextSequence + SEQUENCES_OF_A_LIFE;
     this.#phase = { is: 'open', session };
     this.#opening = opening;
   }
@@ -133,7 +138,7 @@ class Store implements StorePort {
     this.#phase = { is: 'failed', error, session: null, distrust };
     if (phase.session !== null) await shut(phase.session);
     try {
-      const { session, opening } = await openSession(this.#options, distrust);
+      const { session, opening } = await openSession(this.#options, { distrust, freshFrom: this.#freshFrom });
       this.#phase = { is: 'open', session };
       this.#opening = { ...opening, unclean: this.#opening.unclean };
       return opening.batch;
