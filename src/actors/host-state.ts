@@ -47,8 +47,11 @@ export type State = Beginning | Live;
 
 /** Before anything of it is known in this incarnation. */
 export interface Beginning {
-  /** `loading_again`: what is on its way may be older than the newest wake. */
-  readonly phase: 'fencing' | 'loading' | 'loading_again';
+  /**
+   * `activated`: it is being loaded, and the message that brought it to life is the next one; `loading_again`: what is
+   * on its way may be older than the newest wake.
+   */
+  readonly phase: 'activated' | 'fencing' | 'loading' | 'loading_again';
   readonly props: Props;
   readonly epoch: number;
   wake: number;

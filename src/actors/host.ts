@@ -51,7 +51,7 @@ const READ_AGAIN_MS = 1_000;
 const ROBOTS_DECODED_BYTES_MAX = 8 * ROBOTS_BYTES_MAX;
 
 export const host: Behaviour<Props, State, Message> = {
-  start: (props) => load({ phase: 'loading', props, epoch: 0, wake: 0, errands: [] }),
+  start: (props) => load({ phase: 'activated', props, epoch: 0, wake: 0, errands: [] }),
 
   restart: (props, held, { lost }, now) => {
     const epoch = held.epoch + 1;
@@ -68,11 +68,10 @@ export const host: Behaviour<Props, State, Message> = {
 
   on: {
     wake: (state, { wake }, now) => {
-      const isFirst = state.wake === 0 && state.errands.length === 0;
       state.wake = wake;
-      // What is being loaded was read after the wake that brought this actor to life, but perhaps before a later one.
-      if (state.phase === 'loading' && !isFirst) return [{ ...state, phase: 'loading_again' }, []];
-      if (state.phase !== 'live') return [state, []];
+      // What is being loaded is read after the wake that brought this actor to life, but perhaps before a later one.
+      if (state.phase === 'loading') return [{ ...state, phase: 'loading_again' }, []];
+      if (state.phase !== 'live') return [heard(state), []];
       queues.outdate(state.queue);
       readAnew(state);
       return awake(state, now);
@@ -112,20 +111,20 @@ export const host: Behaviour<Props, State, Message> = {
     },
 
     granted: (state, { permit }, now) => {
-      if (state.phase !== 'live' || state.activity.doing !== 'asking') return [state, [giveBack(permit)]];
+      if (state.phase !== 'live' || state.activity.doing !== 'asking') return [heard(state), [giveBack(permit)]];
       return spend(state, permit, now);
     },
 
     fetched: (state, { permit, result }, now) => {
       const visit = state.phase === 'live' ? state.open.get(permit) : undefined;
       if (state.phase !== 'live' || visit === undefined || visit.phase !== 'fetching') {
-        return [state, [closed(permit)]];
+        return [heard(state), [closed(permit)]];
       }
       return transported(state, permit, visit, result, now);
     },
 
     parsed: (state, { permit, result }, now) => {
-      if (state.phase !== 'live') return [state, []];
+      if (state.phase !== 'live') return [heard(state), []];
       const visit = state.open.get(permit);
       if (visit === undefined || visit.phase !== 'reading') return [state, []];
       if (visit.what !== 'page' && result.kind === 'unparsed' && result.code === 'interrupted') {
@@ -156,7 +155,7 @@ export const host: Behaviour<Props, State, Message> = {
     },
 
     recorded: (state, recorded, now) => {
-      if (state.phase !== 'live') return [state, []];
+      if (state.phase !== 'live') return [heard(state), []];
       acknowledge(state, recorded);
       readAnew(state);
       return state.activity.doing === 'resting' ? [state, []] : proceed(state, now, [], null);
@@ -171,7 +170,7 @@ export const host: Behaviour<Props, State, Message> = {
     },
 
     visitLost: (state, { permit }, now) => {
-      if (state.phase !== 'live') return [state, []];
+      if (state.phase !== 'live') return [heard(state), []];
       const visit = state.open.get(permit);
       if (visit === undefined) return state.activity.doing === 'asking' ? goOn(state, now, []) : [state, []];
       abandon(state, permit, visit, now);
@@ -180,18 +179,18 @@ export const host: Behaviour<Props, State, Message> = {
 
     errand: (state, errand, now) => {
       state.errands.push(errand);
-      return state.phase === 'live' ? awake(state, now) : [state, []];
+      return state.phase === 'live' ? awake(state, now) : [heard(state), []];
     },
 
     errandDone: (state, { origin, found }, now) => {
       const hunt = state.phase === 'live' ? state.asking.get(origin) : undefined;
-      if (state.phase !== 'live' || hunt?.by !== 'errand') return [state, []];
+      if (state.phase !== 'live' || hunt?.by !== 'errand') return [heard(state), []];
       return proceed(state, now, [{ do: 'cancel', key: `errand ${origin}` }, ...hunted(state, hunt, found, now)], null);
     },
 
     errandDue: (state, { origin }, now) => {
       const hunt = state.phase === 'live' ? state.asking.get(origin) : undefined;
-      if (state.phase !== 'live' || hunt?.by !== 'errand') return [state, []];
+      if (state.phase !== 'live' || hunt?.by !== 'errand') return [heard(state), []];
       return proceed(state, now, hunted(state, hunt, { kind: 'failure', code: 'timeout' }, now), null);
     },
 
@@ -236,7 +235,12 @@ function load(state: Beginning): Turn<State> {
 }
 
 function isLoading(state: State): state is Beginning {
-  return state.phase === 'loading' || state.phase === 'loading_again';
+  return state.phase === 'activated' || state.phase === 'loading' || state.phase === 'loading_again';
+}
+
+/** Of a state after any message: what brought the actor to life was this or an earlier one. */
+function heard(state: State): State {
+  return state.phase === 'activated' ? { ...state, phase: 'loading' } : state;
 }
 
 function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<State> {
