@@ -11,7 +11,7 @@ import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import { type OriginRobots, pages, type RobotsCopy, UNKNOWN } from '../policy/robots/freshness.js';
 import { compileRobots, type RobotsMatcher } from '../policy/robots/match.js';
-import type { Errand, Recorded } from '../protocols/host.js';
+import type { Errand } from '../protocols/host.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 import type { PermitNumber } from '../protocols/workbench.js';
 
@@ -50,27 +50,17 @@ export interface Orphan {
   readonly delayMs: number;
 }
 
-export type State = Fencing | Loading | Live;
+export type State = Beginning | Live;
 
 /** Before anything of it is known in this incarnation. */
 export interface Beginning {
+  /** `loading_again`: what is on its way may be older than the newest wake. */
+  readonly phase: 'fencing' | 'loading' | 'loading_again';
   readonly props: Props;
   readonly epoch: number;
   wake: number;
   readonly errands: Errand[];
   readonly orphan: Orphan | null;
-}
-
-export interface Fencing extends Beginning {
-  readonly phase: 'fencing';
-}
-
-export interface Loading extends Beginning {
-  readonly phase: 'loading';
-  /** Monotonic: what came later may not be in the answer. */
-  readonly askedAtMs: number;
-  /** There is news that came later. */
-  outdated: boolean;
 }
 
 export interface Live {
@@ -88,8 +78,6 @@ export interface Live {
   readonly open: Map<PermitNumber, OpenVisit>;
   /** Rows of each part that is on its way to the store, and where they will stand then. */
   readonly parts: Map<number, readonly Moved[]>;
-  /** What came while the queue was being read, and that the read may not show. */
-  readonly meanwhile: { readonly recorded: Recorded[]; woken: boolean };
   nextTicket: number;
   /** Origins whose robots.txt is being asked for: by a visit of ours, or by an errand of another host. */
   readonly asking: Map<Origin, RobotsHunt>;
@@ -99,7 +87,7 @@ export interface Live {
 
 /** What the actor waits for before its next step: one thing at a time. */
 export interface Activity {
-  doing: 'nothing' | 'resolving' | 'reading' | 'asking' | 'fetching' | 'resting';
+  doing: 'nothing' | 'resolving' | 'reading' | 'reading_again' | 'asking' | 'fetching' | 'resting';
   /** Since it was woken. */
   visits: number;
 }

@@ -32,7 +32,6 @@ import {
   type Beginning,
   delayMsOf,
   type Live,
-  type Loading,
   type Orphan,
   type OpenVisit,
   type Props,
@@ -54,7 +53,7 @@ const READ_AGAIN_MS = 1_000;
 const ROBOTS_DECODED_BYTES_MAX = 8 * ROBOTS_BYTES_MAX;
 
 export const host: Behaviour<Props, State, Message> = {
-  start: (props, now) => load({ props, epoch: 0, wake: 0, errands: [], orphan: null }, now),
+  start: (props) => load({ phase: 'loading', props, epoch: 0, wake: 0, errands: [], orphan: null }),
 
   restart: (props, held, { lost }, now) => {
     const epoch = held.epoch + 1;
@@ -78,33 +77,36 @@ export const host: Behaviour<Props, State, Message> = {
 
   on: {
     wake: (state, { wake }, now) => {
+      const isFirst = state.wake === 0 && state.errands.length === 0;
       state.wake = wake;
-      if (state.phase === 'loading' && now.monotonicMs > state.askedAtMs) state.outdated = true;
+      // What is being loaded was read after the wake that brought this actor to life, but perhaps before a later one.
+      if (state.phase === 'loading' && !isFirst) return [{ ...state, phase: 'loading_again' }, []];
       if (state.phase !== 'live') return [state, []];
       queues.outdate(state.queue);
-      if (state.activity.doing === 'reading') state.meanwhile.woken = true;
+      readAnew(state);
       return awake(state, now);
     },
 
-    fenced: (state, { epoch }, now) =>
-      state.phase === 'fencing' && state.epoch === epoch ? load(state, now) : [state, []],
+    fenced: (state, { epoch }) =>
+      state.phase === 'fencing' && state.epoch === epoch ? load({ ...state, phase: 'loading' }) : [state, []],
 
-    hostLoaded: (state, loaded, now) => (state.phase === 'loading' ? begin(state, loaded, now) : [state, []]),
+    hostLoaded: (state, loaded, now) => (isLoading(state) ? begin(state, loaded, now) : [state, []]),
 
     queueRead: (state, { head }, now) => {
-      if (state.phase !== 'live' || state.activity.doing !== 'reading') return [state, []];
-      if (head.failure !== null) return readAgain(state, head.failure, now);
-      queues.refill(state.queue, head);
-      catchUp(state);
+      if (state.phase !== 'live' || !isReading(state)) return [state, []];
+      if (head.failure !== null) return readLater(state, head.failure, now);
+      if (state.activity.doing === 'reading') queues.refill(state.queue, head);
       return goOn(state, now, notesOf(state.props.name, head.notes));
     },
 
-    readDue: (state, _message, now) => {
-      if (state.phase === 'loading') return load(state, now);
-      if (state.phase !== 'live' || state.activity.doing !== 'reading') return [state, []];
-      catchUp(state);
-      return goOn(state, now, []);
-    },
+    readDue: (state, _message, now) =>
+      state.phase === 'live'
+        ? isReading(state)
+          ? goOn(state, now, [])
+          : [state, []]
+        : isLoading(state)
+          ? load({ ...state, phase: 'loading' })
+          : [state, []],
 
     resolved: (state, { resolution }, now) => {
       if (state.phase !== 'live' || state.activity.doing !== 'resolving') return [state, []];
@@ -164,11 +166,8 @@ export const host: Behaviour<Props, State, Message> = {
 
     recorded: (state, recorded, now) => {
       if (state.phase !== 'live') return [state, []];
-      if (state.activity.doing === 'reading') {
-        state.meanwhile.recorded.push(recorded);
-        return [state, []];
-      }
       acknowledge(state, recorded);
+      readAnew(state);
       return state.activity.doing === 'resting' ? [state, []] : proceed(state, now, [], null);
     },
 
@@ -185,7 +184,7 @@ export const host: Behaviour<Props, State, Message> = {
       const visit = state.open.get(permit);
       if (visit === undefined) return state.activity.doing === 'asking' ? goOn(state, now, []) : [state, []];
       abandon(state, permit, visit, now);
-      return state.activity.doing === 'fetching' ? goOn(state, now, []) : proceed(state, now, [], null);
+      return visit.phase === 'fetching' ? goOn(state, now, []) : proceed(state, now, [], null);
     },
 
     errand: (state, errand, now) => {
@@ -205,8 +204,11 @@ export const host: Behaviour<Props, State, Message> = {
       return proceed(state, now, hunted(state, hunt, { kind: 'failure', code: 'timeout' }, now), null);
     },
 
-    idleDue: (state) =>
-      state.phase === 'live' && state.activity.doing === 'resting' ? [state, [{ do: 'passivate' }]] : [state, []],
+    // With another timer: if a message forbids it now, and changes nothing, it is tried again.
+    idleDue: (state, _message, now) =>
+      state.phase === 'live' && state.activity.doing === 'resting'
+        ? [state, [idleLater(state, now), { do: 'passivate' }]]
+        : [state, []],
   },
 };
 
@@ -255,23 +257,17 @@ function orphanJudged({ props, orphan }: State, permit: PermitNumber, result: Fe
   return [send(addresses.workbench, { type: 'settle', host: props.name, verdict: { permit, closedForMs }, ask: null })];
 }
 
-// -- beginning --------------------------------------------------------------------------------------------------
+// -- beginning ------------------------------------------------------------------------------------------------------
 
-function load({ props, epoch, wake, errands, orphan }: Beginning, now: Instant): Turn<State> {
-  const state: Loading = {
-    phase: 'loading',
-    props,
-    epoch,
-    wake,
-    errands,
-    orphan,
-    askedAtMs: now.monotonicMs,
-    outdated: false,
-  };
-  return [state, [{ do: 'loadHost', host: props.name, limit: props.window }]];
+function load(state: Beginning): Turn<State> {
+  return [state, [{ do: 'loadHost', host: state.props.name, limit: state.props.window }]];
 }
 
-function begin(beginning: Loading, loaded: HostLoaded, now: Instant): Turn<State> {
+function isLoading(state: State): state is Beginning {
+  return state.phase === 'loading' || state.phase === 'loading_again';
+}
+
+function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<State> {
   const { props, epoch, wake, errands, orphan } = beginning;
   if (loaded.head.failure !== null) {
     return [
@@ -286,7 +282,7 @@ function begin(beginning: Loading, loaded: HostLoaded, now: Instant): Turn<State
   const queue = queues.emptyQueue();
   for (const [priority, head] of (loaded.summary?.heads ?? []).entries()) queue.floors[priority] = head;
   queues.refill(queue, loaded.head);
-  if (beginning.outdated) queues.outdate(queue);
+  if (beginning.phase === 'loading_again') queues.outdate(queue);
   const live: Live = {
     phase: 'live',
     props,
@@ -301,7 +297,6 @@ function begin(beginning: Loading, loaded: HostLoaded, now: Instant): Turn<State
     names: { known: null },
     open: new Map(),
     parts: new Map(),
-    meanwhile: { recorded: [], woken: false },
     nextTicket: 1,
     asking: new Map(),
     errands,
@@ -326,14 +321,16 @@ function acknowledge(state: Live, { tickets, ready }: Recorded): void {
   queues.compare(state.queue, ready);
 }
 
-/** What came while the queue was read counts from now on: the read may be older than all of it. */
-function catchUp(state: Live): void {
-  for (const recorded of state.meanwhile.recorded.splice(0)) acknowledge(state, recorded);
-  if (state.meanwhile.woken) queues.outdate(state.queue);
-  state.meanwhile.woken = false;
+function isReading({ activity }: Live): boolean {
+  return activity.doing === 'reading' || activity.doing === 'reading_again';
 }
 
-function readAgain(state: Live, reason: string, now: Instant): Turn<State> {
+/** A read that is under way may show the queue as it was before what has just been heard: it counts for nothing. */
+function readAnew({ activity }: Live): void {
+  if (activity.doing === 'reading') activity.doing = 'reading_again';
+}
+
+function readLater(state: Live, reason: string, now: Instant): Turn<State> {
   return [
     state,
     [
@@ -410,9 +407,13 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
           left: step.left,
           wakeAtMs: step.wakeAtMs,
         }),
-        schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' }),
+        idleLater(state, now),
       ];
   }
+}
+
+function idleLater({ props }: Live, now: Instant): Effect {
+  return schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
 }
 
 function askFor(state: Live, { priority }: Extract<Step, { step: 'ask' }>, now: Instant): Ask {
@@ -597,7 +598,10 @@ function giveToParser(
 function abandon(state: Live, permit: PermitNumber, visit: OpenVisit, now: Instant): void {
   state.open.delete(permit);
   state.snapshot = { ...state.snapshot, breaker: breakers.lost(state.snapshot.breaker, now.wallMs, now.draw()) };
-  if (visit.what === 'page') queues.putBack(state.queue, visit.entry);
+  if (visit.what === 'page') {
+    queues.letGo(state.queue, visit.entry.at.sequence);
+    queues.place(state.queue, visit.entry);
+  }
   if (visit.what === 'robots') state.asking.delete(visit.hunt.origin);
   if (visit.what === 'errand') state.errands.unshift(visit.errand);
 }

@@ -15,6 +15,7 @@ import { Worker } from 'node:worker_threads';
 import type { ParseResult, ParseTask, UnparsedPage } from '../domain/parsing.js';
 import type { ParsePort } from '../protocols/ports.js';
 import { notePath } from './in-hand.js';
+import { type PackedResult, unpacked } from './link-columns.js';
 import { parse } from './parse.js';
 import type { ParserThreadData } from './worker.js';
 
@@ -87,10 +88,13 @@ class ThreadLine {
   private deathReason: string | null = null;
   private deadline: NodeJS.Timeout | null = null;
 
+  /** The thread starts now: it takes a quarter of a second to load, and what comes meanwhile would stand open. */
   constructor(
     private readonly number: number,
     private readonly options: ParserThreadsOptions,
-  ) {}
+  ) {
+    this.worker = this.startThread();
+  }
 
   parse(task: ParseTask): Promise<ParseResult> {
     if (this.ending !== null) return Promise.resolve(INTERRUPTED);
@@ -142,7 +146,7 @@ class ThreadLine {
       workerData: { faults: faults ?? false, notePath: path } satisfies ParserThreadData,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax ?? HEAP_MEGABYTES_MAX },
     });
-    worker.on('message', (result: ParseResult) => this.answered(result));
+    worker.on('message', (answer: PackedResult) => this.answered(unpacked(answer)));
     worker.on('error', (error) => {
       this.deathReason = error.message;
     });

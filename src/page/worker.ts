@@ -8,6 +8,7 @@ import { parentPort, type TransferListItem, workerData } from 'node:worker_threa
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
 import { firstHeader } from './headers.js';
 import { openNote } from './in-hand.js';
+import { packed } from './link-columns.js';
 import { parse } from './parse.js';
 
 /** What a thread is told when it begins. */
@@ -29,7 +30,7 @@ port?.on('message', (task: ParseTask) => {
   if (faults) obeyFault(task);
   const result = parse(task);
   note?.end();
-  port.postMessage(result, transfersOf(result));
+  port.postMessage(packed(result), transfersOf(result));
 });
 
 function transfersOf(result: ParseResult): TransferListItem[] {

@@ -4,6 +4,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { partitionOf } from '../../src/domain/host.js';
+import type { PriorityClass } from '../../src/domain/record.js';
 import type { HostPart } from '../../src/protocols/commit.js';
 import type { StorePort } from '../../src/protocols/ports.js';
 import { encodeRecord } from '../../src/store/codec.js';
@@ -408,6 +409,29 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await store.commit(2, [seedPart([admission('http://b.test/', 3)])], false);
       expect((await store.readSummary('a.test'))?.ready[3]).toBe(2);
       expect((await store.loadHost('a.test', 5)).head).toMatchObject({ notes: [], failure: null });
+    });
+
+    it('reads beside commits: each answer is of one moment, and no count is doubted', async () => {
+      const suspicious: string[] = [];
+      for (let batch = 1; batch <= 40; batch++) {
+        // Each batch brings rows of a class that was empty, so that counts from before it would pass them over.
+        const part = seedPart([admission(`http://a.test/${batch}`, batch, { priority: (batch % 8) as PriorityClass })]);
+        const reads: Promise<unknown>[] = [];
+        let isWritten = false;
+        const commit = store.commit(batch, [part], false).then(() => (isWritten = true));
+        while (!isWritten) {
+          const loading = store.loadHost('a.test', 100).then(({ head, summary }) => {
+            suspicious.push(...head.notes);
+            const counted = summary?.ready.reduce((sum, it) => sum + it, 0) ?? 0;
+            expect(head.ready.length).toBeGreaterThanOrEqual(counted);
+          });
+          reads.push(loading);
+          await Promise.race([commit, new Promise((resolve) => setImmediate(resolve))]);
+        }
+        await Promise.all([commit, ...reads]);
+        expect((await store.loadHost('a.test', 100)).head.ready).toHaveLength(batch);
+      }
+      expect(suspicious).toEqual([]);
     });
 
     it('finds rows below a head that was claimed too high, and counts never go below zero', async () => {

@@ -16,8 +16,15 @@ const PARALLEL = 2;
 /** A page that kills its parser thread whenever it is read; told apart from the planned crashes. */
 const CRASHING_PAGE = 'a page that crashes its reader';
 
-const ONCE = Object.keys(MESSAGES).map((actor) => ({ name: `${actor}, once in each`, crashes: caseOfAll(actor) }));
-const TWICE = casesOf(2).map((crashes) => ({ name: crashes.map(nameOf).join(' after '), crashes }));
+const ONCE = Object.keys(MESSAGES).map((actor) => ({ name: `${actor}, once in each`, crashes: caseOfAll(actor, 1) }));
+/** Alone, but for the pools: their actors are many, and a second crash meets another message. */
+const POOLS = ['fetchers/', 'parsers/'];
+const TWICE = [
+  ...casesOf(2)
+    .filter((crashes) => !POOLS.includes(crashes.at(-1)?.actor ?? ''))
+    .map((crashes) => ({ name: crashes.map(nameOf).join(', then '), crashes })),
+  ...POOLS.map((actor) => ({ name: `${actor}, twice in each`, crashes: caseOfAll(actor, 2) })),
+];
 
 const reports = new Map<string, CrashReport>();
 

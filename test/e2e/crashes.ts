@@ -99,12 +99,12 @@ export function casesOf(times: number): (readonly PlannedCrash[])[] {
   );
 }
 
-/** All messages of an actor, once each, in one crawl. */
-export function caseOfAll(actor: string): readonly PlannedCrash[] {
+/** All messages of an actor, so many times each, in one crawl. */
+export function caseOfAll(actor: string, times: number): readonly PlannedCrash[] {
   const messages = MESSAGES[actor] ?? [];
   return messages.flatMap(({ message, nth, after }) => [
     ...(after === undefined ? [] : [after]),
-    { actor, message, nth, times: 1 },
+    { actor, message, nth, times },
   ]);
 }
 
@@ -134,7 +134,8 @@ export async function crawlWithCrashes(
         'fetch.timeoutMs': 2_000,
         'fetch.slots': 8,
         'robots.timeoutMs': 2_000,
-        'retry.delaysSeconds': [1],
+        // A retry has to find its host resting where the frontier is to wake it.
+        'retry.delaysSeconds': [crashes.some(({ message }) => message === 'wakeDue') ? 1 : 0.2],
       },
       options: ['--wait', '5', ...crashes.flatMap((crash) => ['--fault', nameOf(crash)])],
       environment: crashingPage ? { ORBWEAVER_PRACTICE_FAULTS: '1' } : {},
