@@ -101,7 +101,7 @@ export function casesOf(times: number): (readonly PlannedCrash[])[] {
 
 /** All messages of an actor, so many times each, in one crawl. */
 export function caseOfAll(actor: string, times: number): readonly PlannedCrash[] {
-  const messages = MESSAGES[actor] ?? [];
+  const messages = (MESSAGES[actor] ?? []).filter(({ timesMax = times }) => times <= timesMax);
   return messages.flatMap(({ message, nth, after }) => [
     ...(after === undefined ? [] : [after]),
     { actor, message, nth, times },
