@@ -2,6 +2,7 @@
  * A world for one host's actor: a store, a workbench, a fetcher, a parser, a resolver and another host, each of which
  * answers when it is told to, in any order; and a watcher of what the host does with the answers.
  */
+import { BREAKER_TERMS } from '../../../src/policy/breaker.js';
 import { expect } from 'vitest';
 import { host } from '../../../src/actors/host.js';
 import type { Props } from '../../../src/actors/host-state.js';
@@ -39,6 +40,7 @@ export const PROPS: Props = {
   window: 3,
   quota: 4,
   openMax: 3,
+  breaker: BREAKER_TERMS,
   idleMs: 10_000,
 };
 
