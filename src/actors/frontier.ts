@@ -21,7 +21,7 @@ import {
   takeFront,
 } from '../domain/class-queues.js';
 import { createDueHeap, type DueHeap, peekDue, popDue, pushDue } from '../domain/due-heap.js';
-import type { HostName } from '../domain/host.js';
+import { type HostName, siteOf } from '../domain/host.js';
 import type { PriorityClass, UrlRecord } from '../domain/record.js';
 import type { Candidate, UrlKey } from '../domain/url.js';
 import { drawClass } from '../policy/draw.js';
@@ -59,6 +59,7 @@ interface Journal {
   woken: HostName[];
   readonly unacknowledged: number;
   readonly visits: number;
+  readonly life: Life;
 }
 
 interface State {
@@ -105,20 +106,23 @@ export const frontier: Behaviour<Props, State, Message> = {
       wakeAt: new Map(),
       dues: createDueHeap(),
       wakeTimerAtMs: null,
-      journal: { keys: [], woken: [], unacknowledged: 0, visits: 0 },
+      journal: { keys: [], woken: [], unacknowledged: 0, visits: 0, life: { phase: 'listing' } },
     };
     return [state, [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }]];
   },
 
   // All of it outlives an incarnation, but for what the message in hand had begun: that is undone, as it comes again.
-  restart: (_props, held, _crash, now) => {
+  restart: (_props, held, { lost }, now) => {
     const { journal } = held;
     for (const key of journal.keys) held.pending.delete(key);
     held.unacknowledged = journal.unacknowledged;
     held.visits = journal.visits;
+    // An end that was never announced is none.
+    held.life = journal.life;
     held.wakeTimerAtMs = null;
     const effects: Effect[] = journal.woken.map((host) => wake(held, host));
     if (held.life.phase === 'listing') effects.push({ do: 'listHosts', after: null, limit: LISTED_AT_ONCE });
+    if (lost !== null && lost.type !== 'hostsListed') effects.push(...makeGood(held, lost, now));
     return settleDown(held, now, effects);
   },
 
@@ -143,9 +147,11 @@ export const frontier: Behaviour<Props, State, Message> = {
 
     visited: (state, { part, found }, now) => {
       begin(state);
-      const admitted = found === null ? [] : admitFound(state, found, now);
+      const effects: Effect[] = [];
+      const admitted = found === null ? [] : admitFound(state, part.host, found, now, effects);
       const whole: HostPart = admitted.length === 0 ? part : { ...part, admitted };
-      return [state, [toRecorder(state, whole)]];
+      effects.push(toRecorder(state, whole));
+      return [state, effects];
     },
 
     fenceFor: (state, { host, epoch }) => {
@@ -170,7 +176,7 @@ export const frontier: Behaviour<Props, State, Message> = {
         do: 'announce',
         event: { event: 'totals', totals: receipt.totals, hostsActive: state.active.size },
       });
-      for (const queue of receipt.queues) hear(state, queue, now, effects);
+      for (const queue of receipt.queues) hear(state, queue, effects);
       return settleDown(state, now, effects);
     },
 
@@ -218,8 +224,27 @@ export const frontier: Behaviour<Props, State, Message> = {
   },
 };
 
+/**
+ * A message was set aside. A visit whose links crash us must not do so for ever: its host hears that it is not recorded
+ * and counts it against the URL. All else is taken up here, as the crawl would wait for it without end; what crashes
+ * even so uses up the restarts, and ends the crawl with its reason.
+ */
+function makeGood(state: State, lost: Message, now: Instant): readonly Effect[] {
+  if (lost.type === 'visited' && lost.found !== null) {
+    const { host, ticket, permit } = lost.part;
+    return [
+      log('error', 'visit_not_recorded', { host, url: lost.found.via }),
+      send(addresses.host(host), { type: 'unrecorded', ticket, permit }),
+    ];
+  }
+  const handle = frontier.on[lost.type] as (state: State, message: Message, now: Instant) => Turn<State>;
+  const [, effects] = handle(state, lost, now);
+  return [log('warn', 'taken_up', { actor: 'frontier', message: lost.type }), ...effects];
+}
+
 function begin(state: State): void {
-  state.journal = { keys: [], woken: [], unacknowledged: state.unacknowledged, visits: state.visits };
+  const { unacknowledged, visits, life } = state;
+  state.journal = { keys: [], woken: [], unacknowledged, visits, life };
 }
 
 // -- admission --------------------------------------------------------------------------------------------------
@@ -229,15 +254,22 @@ const SEEDED = { via: null, hopPath: '', depth: 0, seedRedirect: false } as cons
 
 type Finder = Omit<Found, 'candidates' | 'via'> & { readonly via: string | null };
 
-function admitFound(state: State, found: Found, now: Instant): Admission[] {
+function admitFound(state: State, host: HostName, found: Found, now: Instant, effects: Effect[]): Admission[] {
   const admitted: Admission[] = [];
   for (const candidate of found.candidates) {
-    if (found.seedRedirect && candidate.source === 'redirect') state.scope = widen(state.scope, candidate.host);
+    if (found.seedRedirect && candidate.source === 'redirect') effects.push(...follow(state, host, candidate.host));
     if (!inScope(state.scope, candidate.host)) continue;
     const admission = admit(state, candidate, found, now);
     if (admission !== null) admitted.push(admission);
   }
   return admitted;
+}
+
+/** P6: where a seed redirects to within its site is what the operator meant, and is said. */
+function follow(state: State, from: HostName, to: HostName): Effect[] {
+  if (inScope(state.scope, to) || siteOf(from) !== siteOf(to)) return [];
+  state.scope = widen(state.scope, to);
+  return [log('info', 'scope_widened', { from, to })];
 }
 
 /** Null: seen, or too deep. */
@@ -319,7 +351,7 @@ function tell(state: State, part: Part, known: ReadonlySet<UrlKey>): Effect[] {
 }
 
 /** Only hosts with news: their ready queue was empty, or has a better class than before. */
-function hear(state: State, queue: CommitReceipt['queues'][number], _now: Instant, effects: Effect[]): void {
+function hear(state: State, queue: CommitReceipt['queues'][number], effects: Effect[]): void {
   const { host, news, wakeAtMs } = queue;
   if (news === null) {
     if (wakeAtMs !== null && !state.active.has(host) && !state.front.lineOf.has(host)) restUntil(state, host, wakeAtMs);

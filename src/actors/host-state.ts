@@ -45,7 +45,8 @@ export type State = Beginning | Live;
 
 /** Before anything of it is known in this incarnation. */
 export interface Beginning {
-  readonly phase: 'fencing' | 'loading';
+  /** `loading_again`: what is on its way may be older than the newest wake. */
+  readonly phase: 'fencing' | 'loading' | 'loading_again';
   readonly props: Props;
   readonly epoch: number;
   wake: number;
@@ -75,7 +76,7 @@ export interface Live {
 
 /** What the actor waits for before its next step: one thing at a time. */
 export interface Activity {
-  doing: 'nothing' | 'resolving' | 'reading' | 'asking' | 'fetching' | 'resting';
+  doing: 'nothing' | 'resolving' | 'reading' | 'reading_again' | 'asking' | 'fetching' | 'resting';
   /** Since it was woken. */
   visits: number;
 }

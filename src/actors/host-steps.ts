@@ -66,9 +66,10 @@ export function nextStep(state: Live, now: Instant): Step {
   if (silentUntilMs !== null) return restIfStill(state, null, silentUntilMs);
   const { openMax, quota } = state.props;
   if (state.open.size >= openMax) return { step: 'wait' };
-  if (state.activity.visits >= quota) return restIfStill(state, queues.bestLeft(state.queue) ?? 7, null);
+  const priority = target.what === 'page' ? target.entry.record.priority : 0;
+  if (state.activity.visits >= quota) return restIfStill(state, priority, null);
   if (addressOf(state, now) === null) return { step: 'resolve' };
-  return { step: 'ask', target, priority: target.what === 'page' ? target.entry.record.priority : 0 };
+  return { step: 'ask', target, priority };
 }
 
 /** Walks the window without changing anything. */
@@ -148,9 +149,10 @@ function withoutTarget(state: Live, now: Instant): Step {
   return restIfStill(state, null, wakeAtMsOf(state, now));
 }
 
-/** Rest is only for a host of which nothing is under way. */
+/** Rest is only for a host of which nothing is under way. A hunt that nobody is out for can wait as well as a page. */
 function restIfStill(state: Live, left: PriorityClass | null, wakeAtMs: number | null): Step {
-  if (state.open.size > 0 || state.parts.size > 0 || state.asking.size > 0) return { step: 'wait' };
+  if (state.open.size > 0 || state.parts.size > 0) return { step: 'wait' };
+  for (const { by } of state.asking.values()) if (by !== 'nobody') return { step: 'wait' };
   return { step: 'rest', left, wakeAtMs };
 }
 
@@ -164,7 +166,8 @@ export function wakeAtMsOf(state: Live, now: Instant): number | null {
     times.push(typeof answer.may === 'string' ? now.wallMs : answer.may.parkedUntil);
   }
   const silent = silence(state, now);
-  if (times.length === 0) return state.queue.ready.length > 0 ? silent : null;
+  if (state.queue.ready.length > 0 && silent !== null) return silent;
+  if (times.length === 0) return null;
   return Math.max(Math.min(...times), silent ?? 0);
 }
 

@@ -23,10 +23,10 @@ import { eased, throttled } from '../policy/throttle.js';
 import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { type Effect, type HostLoaded, log, schedule, send } from '../protocols/effects.js';
-import type { Message, RobotsFound } from '../protocols/host.js';
+import type { Errand, Message, Recorded, RobotsFound } from '../protocols/host.js';
 import { UNTOUCHED } from '../protocols/host-snapshot.js';
 import type { Ask, Permit, PermitNumber, Verdict } from '../protocols/workbench.js';
-import { archiveEntry, emit, emitContent, emitTransport, settleStopped, unpark } from './host-parts.js';
+import { archiveEntry, emit, emitContent, emitTransport, emitUnrecorded, settleStopped, unpark } from './host-parts.js';
 import {
   type Beginning,
   delayMsOf,
@@ -53,12 +53,13 @@ const ROBOTS_DECODED_BYTES_MAX = 8 * ROBOTS_BYTES_MAX;
 export const host: Behaviour<Props, State, Message> = {
   start: (props) => load({ phase: 'loading', props, epoch: 0, wake: 0, errands: [] }),
 
-  restart: (props, held) => {
+  restart: (props, held, { lost }, now) => {
     const epoch = held.epoch + 1;
-    const state: Beginning = { phase: 'fencing', props, epoch, wake: held.wake, errands: [...held.errands] };
+    const state: State = { phase: 'fencing', props, epoch, wake: held.wake, errands: errandsOf(held, lost) };
     return [
       state,
       [
+        ...owedToTheGate(held, lost, now),
         send(addresses.workbench, { type: 'hostRestarted', host: props.name }),
         send(addresses.frontier, { type: 'fenceFor', host: props.name, epoch }),
       ],
@@ -67,29 +68,35 @@ export const host: Behaviour<Props, State, Message> = {
 
   on: {
     wake: (state, { wake }, now) => {
+      const isFirst = state.wake === 0 && state.errands.length === 0;
       state.wake = wake;
+      // What is being loaded was read after the wake that brought this actor to life, but perhaps before a later one.
+      if (state.phase === 'loading' && !isFirst) return [{ ...state, phase: 'loading_again' }, []];
       if (state.phase !== 'live') return [state, []];
       queues.outdate(state.queue);
+      readAnew(state);
       return awake(state, now);
     },
 
     fenced: (state, { epoch }) =>
       state.phase === 'fencing' && state.epoch === epoch ? load({ ...state, phase: 'loading' }) : [state, []],
 
-    hostLoaded: (state, loaded, now) => (state.phase === 'loading' ? begin(state, loaded, now) : [state, []]),
+    hostLoaded: (state, loaded, now) => (isLoading(state) ? begin(state, loaded, now) : [state, []]),
 
     queueRead: (state, { head }, now) => {
-      if (state.phase !== 'live' || state.activity.doing !== 'reading') return [state, []];
-      if (head.failure !== null) return readAgain(state, head.failure, now);
-      queues.refill(state.queue, head);
+      if (state.phase !== 'live' || !isReading(state)) return [state, []];
+      if (head.failure !== null) return readLater(state, head.failure, now);
+      if (state.activity.doing === 'reading') queues.refill(state.queue, head);
       return goOn(state, now, notesOf(state.props.name, head.notes));
     },
 
     readDue: (state, _message, now) =>
-      state.phase === 'live' && state.activity.doing === 'reading'
-        ? goOn(state, now, [])
-        : state.phase === 'loading'
-          ? load(state)
+      state.phase === 'live'
+        ? isReading(state)
+          ? goOn(state, now, [])
+          : [state, []]
+        : isLoading(state)
+          ? load({ ...state, phase: 'loading' })
           : [state, []],
 
     resolved: (state, { resolution }, now) => {
@@ -112,7 +119,7 @@ export const host: Behaviour<Props, State, Message> = {
     fetched: (state, { permit, result }, now) => {
       const visit = state.phase === 'live' ? state.open.get(permit) : undefined;
       if (state.phase !== 'live' || visit === undefined || visit.phase !== 'fetching') {
-        return [state, [send(addresses.workbench, { type: 'closed', visits: [permit] })]];
+        return [state, [closed(permit)]];
       }
       return transported(state, permit, visit, result, now);
     },
@@ -121,6 +128,11 @@ export const host: Behaviour<Props, State, Message> = {
       if (state.phase !== 'live') return [state, []];
       const visit = state.open.get(permit);
       if (visit === undefined || visit.phase !== 'reading') return [state, []];
+      if (visit.what !== 'page' && result.kind === 'unparsed' && result.code === 'interrupted') {
+        // It may hold a delay that is not known now: no verdict, so that the gate waits for the longest.
+        abandon(state, permit, visit, now);
+        return proceed(state, now, [closed(permit)], null);
+      }
       state.open.delete(permit);
       if (visit.what === 'page') return proceed(state, now, [emitContent(state, permit, visit, result, now)], null);
       const url = visit.what === 'robots' ? visit.hunt.url : visit.errand.url;
@@ -143,17 +155,19 @@ export const host: Behaviour<Props, State, Message> = {
       return proceed(state, now, effects, verdict);
     },
 
-    recorded: (state, { tickets, ready }, now) => {
+    recorded: (state, recorded, now) => {
       if (state.phase !== 'live') return [state, []];
-      for (const ticket of tickets) {
-        for (const { sequence, next } of state.parts.get(ticket) ?? []) {
-          queues.letGo(state.queue, sequence);
-          if (next !== null) queues.place(state.queue, next);
-        }
-        state.parts.delete(ticket);
-      }
-      queues.compare(state.queue, ready);
+      acknowledge(state, recorded);
+      readAnew(state);
       return state.activity.doing === 'resting' ? [state, []] : proceed(state, now, [], null);
+    },
+
+    unrecorded: (state, { ticket, permit }, now) => {
+      if (state.phase !== 'live') return [state, permit === null ? [] : [closed(permit)]];
+      const rows = state.parts.get(ticket) ?? [];
+      state.parts.delete(ticket);
+      const entries = rows.flatMap(({ sequence }) => state.queue.taken.get(sequence) ?? []);
+      return proceed(state, now, [emitUnrecorded(state, permit, entries, now)], null);
     },
 
     visitLost: (state, { permit }, now) => {
@@ -161,7 +175,7 @@ export const host: Behaviour<Props, State, Message> = {
       const visit = state.open.get(permit);
       if (visit === undefined) return state.activity.doing === 'asking' ? goOn(state, now, []) : [state, []];
       abandon(state, permit, visit, now);
-      return state.activity.doing === 'fetching' ? goOn(state, now, []) : proceed(state, now, [], null);
+      return visit.phase === 'fetching' ? goOn(state, now, []) : proceed(state, now, [], null);
     },
 
     errand: (state, errand, now) => {
@@ -181,15 +195,48 @@ export const host: Behaviour<Props, State, Message> = {
       return proceed(state, now, hunted(state, hunt, { kind: 'failure', code: 'timeout' }, now), null);
     },
 
-    idleDue: (state) =>
-      state.phase === 'live' && state.activity.doing === 'resting' ? [state, [{ do: 'passivate' }]] : [state, []],
+    // With another timer: if a message forbids it now, and changes nothing, it is tried again.
+    idleDue: (state, _message, now) =>
+      state.phase === 'live' && state.activity.doing === 'resting'
+        ? [state, [idleLater(state, now), { do: 'passivate' }]]
+        : [state, []],
   },
 };
 
-// -- beginning --------------------------------------------------------------------------------------------------
+// -- after a crash ----------------------------------------------------------------------------------------------
+
+/** Other hosts wait for theirs: those that wait, and those that were under way. */
+function errandsOf(held: State, lost: Message | null): Errand[] {
+  const errands = [...held.errands];
+  if (held.phase === 'live')
+    for (const visit of held.open.values()) if (visit.what === 'errand') errands.push(visit.errand);
+  if (lost?.type === 'errand' && !errands.includes(lost)) errands.push(lost);
+  return errands;
+}
+
+/**
+ * What the message in hand would have told the workbench's gate: a permit that was not spent is given back, the end of
+ * a page's request is judged. A robots.txt that was not read may hold any delay: its gate waits for the longest.
+ */
+function owedToTheGate(held: State, lost: Message | null, now: Instant): Effect[] {
+  if (lost?.type === 'granted') return [giveBack(lost.permit)];
+  if (lost?.type !== 'fetched' || held.phase !== 'live') return [];
+  const { permit, result } = lost;
+  const transport = judgeTransport(result, { hadValidators: false, nowWallMs: now.wallMs });
+  const mayHoldRules = held.open.get(permit)?.what !== 'page' && transport.next === 'parse';
+  if (mayHoldRules) return [];
+  const verdict: Verdict = { permit, closedForMs: learn(held, transport, result.durationMs, now) };
+  return [send(addresses.workbench, { type: 'settle', host: held.props.name, verdict, ask: null })];
+}
+
+// -- beginning ------------------------------------------------------------------------------------------------------
 
 function load(state: Beginning): Turn<State> {
   return [state, [{ do: 'loadHost', host: state.props.name, limit: state.props.window }]];
+}
+
+function isLoading(state: State): state is Beginning {
+  return state.phase === 'loading' || state.phase === 'loading_again';
 }
 
 function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<State> {
@@ -207,6 +254,7 @@ function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<Sta
   const queue = queues.emptyQueue();
   for (const [priority, head] of (loaded.summary?.heads ?? []).entries()) queue.floors[priority] = head;
   queues.refill(queue, loaded.head);
+  if (beginning.phase === 'loading_again') queues.outdate(queue);
   const live: Live = {
     phase: 'live',
     props,
@@ -232,7 +280,28 @@ function notesOf(host: HostName, notes: readonly string[]): Effect[] {
   return notes.map((note) => log('error', 'row_set_aside', { host, note }));
 }
 
-function readAgain(state: Live, reason: string, now: Instant): Turn<State> {
+/** Its rows are let go, and stand where their part has put them. */
+function acknowledge(state: Live, { tickets, ready }: Recorded): void {
+  for (const ticket of tickets) {
+    for (const { sequence, next } of state.parts.get(ticket) ?? []) {
+      queues.letGo(state.queue, sequence);
+      if (next !== null) queues.place(state.queue, next);
+    }
+    state.parts.delete(ticket);
+  }
+  queues.compare(state.queue, ready);
+}
+
+function isReading({ activity }: Live): boolean {
+  return activity.doing === 'reading' || activity.doing === 'reading_again';
+}
+
+/** A read that is under way may show the queue as it was before what has just been heard: it counts for nothing. */
+function readAnew({ activity }: Live): void {
+  if (activity.doing === 'reading') activity.doing = 'reading_again';
+}
+
+function readLater(state: Live, reason: string, now: Instant): Turn<State> {
   return [
     state,
     [
@@ -309,9 +378,13 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
           left: step.left,
           wakeAtMs: step.wakeAtMs,
         }),
-        schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' }),
+        idleLater(state, now),
       ];
   }
+}
+
+function idleLater({ props }: Live, now: Instant): Effect {
+  return schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
 }
 
 function askFor(state: Live, { priority }: Extract<Step, { step: 'ask' }>, now: Instant): Ask {
@@ -361,6 +434,10 @@ function requestFor(props: Props, target: Target, permit: Permit): FetchRequest 
   };
 }
 
+function closed(permit: PermitNumber): Effect {
+  return send(addresses.workbench, { type: 'closed', visits: [permit] });
+}
+
 function giveBack(permit: Permit): Effect {
   return send(addresses.workbench, { type: 'returned', permit: permit.number, host: permit.host });
 }
@@ -375,7 +452,7 @@ function transported(
 ): Turn<State> {
   if (result.kind === 'failure' && result.code === 'interrupted') {
     abandon(state, permit, visit, now);
-    return goOn(state, now, [send(addresses.workbench, { type: 'closed', visits: [permit] })]);
+    return goOn(state, now, [closed(permit)]);
   }
   const transport = judgeTransport(result, { hadValidators: false, nowWallMs: now.wallMs });
   const verdict: Verdict = { permit, closedForMs: learn(state, transport, result.durationMs, now) };
@@ -492,7 +569,10 @@ function giveToParser(
 function abandon(state: Live, permit: PermitNumber, visit: OpenVisit, now: Instant): void {
   state.open.delete(permit);
   state.snapshot = { ...state.snapshot, breaker: breakers.lost(state.snapshot.breaker, now.wallMs, now.draw()) };
-  if (visit.what === 'page') queues.putBack(state.queue, visit.entry);
+  if (visit.what === 'page') {
+    queues.letGo(state.queue, visit.entry.at.sequence);
+    queues.place(state.queue, visit.entry);
+  }
   if (visit.what === 'robots') state.asking.delete(visit.hunt.origin);
   if (visit.what === 'errand') state.errands.unshift(visit.errand);
 }

@@ -39,10 +39,18 @@ interface Batch {
   readonly sync: boolean;
 }
 
+/** Writes and openings in a row that failed, and what the last one said: the reason for which permits are held. */
+interface Trouble {
+  readonly attempts: number;
+  readonly why: string;
+}
+
 type Writing =
   | { readonly phase: 'idle' }
-  | { readonly phase: 'committing'; readonly batch: Batch }
-  | { readonly phase: 'reopening'; readonly batch: Batch; readonly attempts: number; readonly why: string };
+  | { readonly phase: 'committing'; readonly batch: Batch; readonly trouble: Trouble | null }
+  /** Until the store may be opened again. */
+  | { readonly phase: 'pausing'; readonly batch: Batch; readonly trouble: Trouble }
+  | { readonly phase: 'reopening'; readonly batch: Batch; readonly trouble: Trouble };
 
 interface State {
   readonly props: Props;
@@ -76,11 +84,15 @@ export const recorder: Behaviour<Props, State, Message> = {
     [],
   ],
 
-  // Wishes and the batch under way outlive an incarnation; only timers have to be set anew.
-  restart: (props, held, _crash, now) => {
-    const effects: Effect[] = held.unsynced ? [syncLater(props, now)] : [];
-    if (held.writing.phase === 'reopening') effects.push(reopenLater(held.writing.attempts, now));
-    return write(held, now, effects, true);
+  // Wishes and the batch under way outlive an incarnation; only timers have to be set anew. A message that was set aside
+  // is taken up here all the same: without a wish, or the word on a batch, all would wait for ever. What crashes even so
+  // uses up the restarts, and ends the crawl with its reason.
+  restart: (props, held, { lost }, now) => {
+    const again: Effect[] = held.unsynced ? [syncLater(props, now)] : [];
+    const [state, effects] = lost === null ? [held, []] : takeUp(held, lost, now);
+    if (lost !== null) again.push(log('warn', 'taken_up', { actor: 'recorder', message: lost.type }));
+    if (state.writing.phase === 'pausing') again.push(reopenLater(state.writing.trouble, now));
+    return write(state, now, [...again, ...effects], true);
   },
 
   on: {
@@ -94,61 +106,67 @@ export const recorder: Behaviour<Props, State, Message> = {
 
     committed: (state, { batch, receipt }, now) => {
       if (state.writing.phase !== 'committing' || state.writing.batch.number !== batch) return [state, []];
-      const { writing } = state;
-      const synced = writing.batch.sync;
+      const { batch: written, trouble } = state.writing;
       const next: State = {
         ...state,
         writing: { phase: 'idle' },
-        unsynced: !synced && (state.unsynced || writing.batch.parts.length > 0),
-        syncIsDue: state.syncIsDue && !synced,
+        unsynced: !written.sync && (state.unsynced || written.parts.length > 0),
+        syncIsDue: state.syncIsDue && !written.sync,
       };
-      const effects = acknowledge(writing.batch, receipt);
+      const effects = acknowledge(written, receipt);
+      if (trouble !== null) effects.push(send(addresses.workbench, { type: 'release', why: trouble.why }));
       if (next.unsynced && !state.unsynced) effects.push(syncLater(state.props, now));
       return write(next, now, effects, false);
     },
 
     commitFailed: (state, { batch, code, detail }, now) => {
       if (state.writing.phase !== 'committing' || state.writing.batch.number !== batch) return [state, []];
-      const why = `${code}: ${detail}`;
-      return [
-        { ...state, writing: { phase: 'reopening', batch: state.writing.batch, attempts: 0, why } },
-        [
-          log('error', 'commit_failed', { batch, code, detail }),
-          send(addresses.workbench, { type: 'hold', why }),
-          reopenLater(0, now),
-        ],
-      ];
+      const { batch: doubtful, trouble: before } = state.writing;
+      const trouble: Trouble = { attempts: (before?.attempts ?? 0) + 1, why: `${code}: ${detail}` };
+      const effects: Effect[] = [log('error', 'commit_failed', { batch, code, detail, attempts: trouble.attempts })];
+      if (before?.why !== trouble.why) {
+        effects.push(send(addresses.workbench, { type: 'hold', why: trouble.why }));
+        if (before !== null) effects.push(send(addresses.workbench, { type: 'release', why: before.why }));
+      }
+      effects.push(reopenLater(trouble, now));
+      return [{ ...state, writing: { phase: 'pausing', batch: doubtful, trouble } }, effects];
     },
 
     reopenDue: (state) =>
-      state.writing.phase === 'reopening' ? [state, [{ do: 'reopen', outlives: true }]] : [state, []],
+      state.writing.phase === 'pausing'
+        ? [{ ...state, writing: { ...state.writing, phase: 'reopening' } }, [{ do: 'reopen', outlives: true }]]
+        : [state, []],
 
     reopenFailed: (state, { code, detail }, now) => {
       if (state.writing.phase !== 'reopening') return [state, []];
-      const attempts = state.writing.attempts + 1;
+      const { batch, trouble: before } = state.writing;
+      const trouble: Trouble = { ...before, attempts: before.attempts + 1 };
       return [
-        { ...state, writing: { ...state.writing, attempts } },
-        [log('error', 'reopen_failed', { code, detail, attempts }), reopenLater(attempts, now)],
+        { ...state, writing: { phase: 'pausing', batch, trouble } },
+        [log('error', 'reopen_failed', { code, detail, attempts: trouble.attempts }), reopenLater(trouble, now)],
       ];
     },
 
-    // The batch in doubt is written under its old number: a store that holds it already only answers.
+    // The batch in doubt is written under its old number: a store that holds it already only answers. Permits stay
+    // held until it is written: a store that can be opened is not yet one that takes a write (D3).
     reopened: (state, { batch }) => {
       if (state.writing.phase !== 'reopening') return [state, []];
-      const { why, batch: doubtful } = state.writing;
+      const { batch: doubtful, trouble } = state.writing;
       return [
-        { ...state, writing: { phase: 'committing', batch: doubtful } },
-        [
-          log('info', 'store_reopened', { batch, doubtful: doubtful.number }),
-          commit(doubtful),
-          send(addresses.workbench, { type: 'release', why }),
-        ],
+        { ...state, writing: { phase: 'committing', batch: doubtful, trouble } },
+        [log('info', 'store_reopened', { batch, doubtful: doubtful.number }), commit(doubtful)],
       ];
     },
   },
 
-  drain: (state, now) => write({ ...state, draining: true }, now, [], true),
+  // What was committed since the last sync is synced too, even if nothing more is to be written (D7).
+  drain: (state, now) => write({ ...state, draining: true, syncIsDue: state.unsynced }, now, [], true),
 };
+
+function takeUp(state: State, lost: Message, now: Instant): Turn<State> {
+  const handle = recorder.on[lost.type] as (state: State, message: Message, now: Instant) => Turn<State>;
+  return handle(state, lost, now);
+}
 
 // -- writing ----------------------------------------------------------------------------------------------------
 
@@ -180,7 +198,13 @@ function write(state: State, now: Instant, effects: Effect[], atOnce: boolean): 
   const batch: Batch = { number: state.batch + 1, wishes: waiting, parts, sync: syncIsDue || draining };
   effects.push(commit(batch));
   return [
-    { ...state, waiting: [], flushAtMs: null, batch: batch.number, writing: { phase: 'committing', batch } },
+    {
+      ...state,
+      waiting: [],
+      flushAtMs: null,
+      batch: batch.number,
+      writing: { phase: 'committing', batch, trouble: null },
+    },
     effects,
   ];
 }
@@ -231,7 +255,7 @@ function syncLater(props: Props, now: Instant): Effect {
   };
 }
 
-function reopenLater(attempts: number, now: Instant): Effect {
-  const waitMs = Math.min(REOPEN_AFTER_MS * 2 ** attempts, REOPEN_AFTER_MS_MAX);
+function reopenLater({ attempts }: Trouble, now: Instant): Effect {
+  const waitMs = Math.min(REOPEN_AFTER_MS * 2 ** (attempts - 1), REOPEN_AFTER_MS_MAX);
   return { do: 'schedule', key: 'reopen', atMonotonicMs: now.monotonicMs + waitMs, message: { type: 'reopenDue' } };
 }

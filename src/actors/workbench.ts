@@ -6,7 +6,9 @@
  * longest gets the permit. From then on the gate is the interlock, whatever becomes of the host's actor.
  *
  * Invariants: P1 and P2 for hosts and for addresses; no permit without a free fetcher; visits open at once and their
- * bytes are bounded; permits stop while anything holds them (store, recorder, pressure, drain).
+ * bytes are bounded; permits stop while anything holds them (store, recorder, pressure, drain). B4: a crash after a
+ * message was carried out loses none of its effects (the next incarnation performs them) and doubles none (the message
+ * comes again, and is let pass).
  */
 import type { VettedAddress } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
@@ -21,7 +23,7 @@ import {
 import { createDueHeap, peekDue, popDue, pushDue, type DueHeap } from '../domain/due-heap.js';
 import { drawClass } from '../policy/draw.js';
 import * as gates from '../policy/gate.js';
-import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
+import type { Behaviour, Handlers, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { log, send, watch, type Effect } from '../protocols/effects.js';
 import type { Ask, Message, Permit, PermitNumber } from '../protocols/workbench.js';
@@ -77,10 +79,13 @@ interface State {
   openBytes: number;
   lastPermit: PermitNumber;
   readonly holds: Set<string>;
-  draining: boolean;
-  drained: boolean;
-  /** Permits of the message in hand: void if it crashes before they are sent. */
-  granting: PermitNumber[];
+  stage: 'granting' | 'draining' | 'drained';
+  /** Effects of the message in hand. */
+  owed: Effect[];
+  /** The message in hand, once it was carried out; null before. */
+  done: Message | null;
+  /** It was carried out by an incarnation that crashed before its effects were performed: it will come again. */
+  repeated: Message | null;
   timerAtMs: number | null;
 }
 
@@ -99,24 +104,36 @@ export const workbench: Behaviour<Props, State, Message> = {
       openBytes: 0,
       lastPermit: 0,
       holds: new Set(),
-      draining: false,
-      drained: false,
-      granting: [],
+      stage: 'granting',
+      owed: [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)],
+      done: null,
+      repeated: null,
       timerAtMs: null,
     };
-    return [state, [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)]];
+    return [state, state.owed];
   },
 
-  // Gates, asks and open visits outlive an incarnation: they are what keeps the promise to the hosts of the web.
-  restart: (_props, held, _crash, now) => {
-    for (const permit of held.granting) revoke(held, permit);
+  // Gates, asks and open visits outlive an incarnation: they are what keeps the promise to the hosts of the web. A
+  // message that was set aside is taken up here all the same: a gate without its word would stay as it is. What crashes
+  // even so uses up the restarts, and ends the crawl with its reason.
+  restart: (_props, held, { lost }, now) => {
+    held.repeated = held.done ?? held.repeated;
     held.timerAtMs = null;
-    return grantAll(held, now, [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)]);
+    const before = held.owed;
+    if (lost !== null) takeUp(held, lost, now);
+    held.owed = [
+      ...before,
+      ...(lost === null ? [] : held.owed),
+      watch(addresses.recorder),
+      watch(addresses.frontier),
+      sweepLater(now),
+    ];
+    grantAll(held, now);
+    return [held, held.owed];
   },
 
   on: {
-    settle: (state, { host, verdict, ask }, now) => {
-      state.granting = [];
+    settle: carryOut((state, { host, verdict, ask }, now) => {
       if (verdict !== null) {
         setGate(state, host, gates.judged(gateOf(state, host), verdict.permit, verdict.closedForMs));
       }
@@ -125,85 +142,97 @@ export const workbench: Behaviour<Props, State, Message> = {
         if (!state.gates.has(host)) setGate(state, host, gates.freshGate(firstOpening(state, ask, now)));
         file(state, host, now);
       }
-      return grantAll(state, now, []);
-    },
+      grantAll(state, now);
+    }),
 
-    returned: (state, { permit, host }, now) => {
-      state.granting = [];
+    returned: carryOut((state, { permit, host }, now) => {
       const visit = state.open.get(permit);
-      if (visit !== undefined) {
+      if (visit !== undefined && visit.slot !== null) {
         giveBackSlot(state, visit, permit, null);
         state.open.delete(permit);
         setGate(state, host, gates.giveBack(gateOf(state, host), permit));
         file(state, host, now);
       }
-      return grantAll(state, now, drainedIfSo(state));
-    },
+      grantAll(state, now);
+    }),
 
-    ended: (state, { permit, host, bytes }, now) => {
-      state.granting = [];
+    ended: carryOut((state, { permit, host, bytes }, now) => {
       const visit = state.open.get(permit);
-      const effects: Effect[] = [];
       if (visit === undefined) {
         // The visit was given up meanwhile; the request itself ends only now.
-        if (bytes > 0) effects.push({ do: 'release', bytes });
-      } else {
+        releaseBytes(state, bytes);
+      } else if (visit.slot !== null) {
         visit.bytes = bytes;
         state.openBytes += bytes;
         giveBackSlot(state, visit, permit, now);
       }
       setGate(state, host, gates.end(gateOf(state, host), permit, now.monotonicMs));
       file(state, host, now);
-      return grantAll(state, now, effects);
-    },
+      grantAll(state, now);
+    }),
 
-    closed: (state, { visits }, now) => {
-      state.granting = [];
+    closed: carryOut((state, { visits }, now) => {
       let bytes = 0;
       for (const permit of visits) bytes += close(state, permit);
-      const effects: Effect[] = bytes > 0 ? [{ do: 'release', bytes }] : [];
-      return grantAll(state, now, [...effects, ...drainedIfSo(state)]);
-    },
+      releaseBytes(state, bytes);
+      grantAll(state, now);
+    }),
 
-    withdrawn: (state, { host }) => {
-      unfile(state, host);
-      return [state, []];
-    },
+    hostRestarted: carryOut((state, { host }, now) => forget(state, host, now)),
+    setAside: carryOut((state, { name }, now) => forget(state, name, now)),
 
-    hostRestarted: (state, { host }, now) => forget(state, host, now),
-    setAside: (state, { name }, now) => forget(state, name, now),
-
-    gateDue: (state, _message, now) => {
-      state.granting = [];
+    gateDue: carryOut((state, _message, now) => {
       state.timerAtMs = null;
-      return grantAll(state, now, []);
-    },
+      grantAll(state, now);
+    }),
 
-    sweepDue: (state, _message, now) => {
-      state.granting = [];
-      const effects = sweep(state, now);
-      return grantAll(state, now, [...effects, sweepLater(now), ...drainedIfSo(state)]);
-    },
+    sweepDue: carryOut((state, _message, now) => {
+      sweep(state, now);
+      state.owed.push(sweepLater(now));
+      grantAll(state, now);
+    }),
 
-    hold: (state, { why }) => hold(state, why),
-    release: (state, { why }, now) => unhold(state, why, now),
-    pressed: (state, { who }) => hold(state, `${who} has more than it can take`),
-    relieved: (state, { who }, now) => unhold(state, `${who} has more than it can take`, now),
-    crashed: (state, { who }) => hold(state, `${who} is down`),
-    restarted: (state, { who }, now) => unhold(state, `${who} is down`, now),
-    stopped: (state, { who }) => hold(state, `${who} is down`),
+    hold: carryOut((state, { why }) => hold(state, why)),
+    release: carryOut((state, { why }, now) => unhold(state, why, now)),
+    pressed: carryOut((state, { who }) => hold(state, `${who} has more than it can take`)),
+    relieved: carryOut((state, { who }, now) => unhold(state, `${who} has more than it can take`, now)),
+    crashed: carryOut((state, { who }) => hold(state, `${who} is down`)),
+    restarted: carryOut((state, { who }, now) => unhold(state, `${who} is down`, now)),
+    stopped: carryOut((state, { who }) => hold(state, `${who} is down`)),
 
-    drain: (state) => {
-      state.draining = true;
-      return [state, drainedIfSo(state)];
-    },
-  },
+    drain: carryOut((state) => {
+      if (state.stage === 'granting') state.stage = 'draining';
+      noticeDrained(state);
+    }),
+  } satisfies Handlers<State, Message>,
 };
+
+function takeUp(state: State, lost: Message, now: Instant): void {
+  const handle = workbench.on[lost.type] as (state: State, message: Message, now: Instant) => Turn<State>;
+  handle(state, lost, now);
+  state.owed.push(log('warn', 'taken_up', { actor: 'workbench', message: lost.type }));
+}
+
+/** A handler of what one message changes and owes. What the last incarnation carried out is not carried out again. */
+function carryOut<M extends Message>(
+  change: (state: State, message: M, now: Instant) => void,
+): (state: State, message: M, now: Instant) => Turn<State> {
+  return (state, message, now) => {
+    const isRepeated = state.repeated === message;
+    state.owed = [];
+    state.repeated = null;
+    if (isRepeated) return [state, []];
+    state.done = null;
+    change(state, message, now);
+    state.done = message;
+    return [state, state.owed];
+  };
+}
 
 // -- granting ---------------------------------------------------------------------------------------------------
 
 /** Moves what has opened into the lines, grants what may be granted, and sets the one timer for what opens next. */
-function grantAll(state: State, now: Instant, effects: Effect[]): Turn<State> {
+function grantAll(state: State, now: Instant): void {
   openWhatIsDue(state, now);
   while (mayGrantAny(state)) {
     const priority = drawClass(nonEmptyLines(state.due), now.draw());
@@ -211,19 +240,19 @@ function grantAll(state: State, now: Instant, effects: Effect[]): Turn<State> {
     const host = takeFront(state.due, priority);
     if (host === undefined) break;
     const permit = grantTo(state, host, now);
-    if (permit !== null) effects.push(send(addresses.host(host), { type: 'granted', permit }));
+    if (permit !== null) state.owed.push(send(addresses.host(host), { type: 'granted', permit }));
   }
   const next = peekDue(state.opening);
   if (next !== undefined && (state.timerAtMs === null || next.atMs < state.timerAtMs)) {
     state.timerAtMs = next.atMs;
-    effects.push({ do: 'schedule', key: 'gate', atMonotonicMs: next.atMs, message: { type: 'gateDue' } });
+    state.owed.push({ do: 'schedule', key: 'gate', atMonotonicMs: next.atMs, message: { type: 'gateDue' } });
   }
-  return [state, effects];
+  noticeDrained(state);
 }
 
 function mayGrantAny(state: State): boolean {
   return (
-    !state.draining &&
+    state.stage === 'granting' &&
     state.holds.size === 0 &&
     state.free.length > 0 &&
     state.open.size < state.props.openVisitsMax &&
@@ -249,30 +278,19 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
   if (clock !== null) clock.inFlight = number;
   state.open.set(number, { host, sinceMs: now.monotonicMs, slot: fetcher, addressClock: ask.addressClock, bytes: 0 });
   state.asks.delete(host);
-  state.granting.push(number);
   const address: VettedAddress = ask.address;
   return { number, host, address, fetcher, expiresAtMs: now.monotonicMs + PERMIT_LIFE_MS, deadlineMs };
 }
 
-/** A permit that was decided and never sent: as if it had not been. */
-function revoke(state: State, permit: PermitNumber): void {
-  const visit = state.open.get(permit);
-  if (visit === undefined) return;
-  giveBackSlot(state, visit, permit, null);
-  state.open.delete(permit);
-  state.gates.set(visit.host, gates.giveBack(gateOf(state, visit.host), permit));
-}
-
 /** The host's actor is gone with all that it had open. A request that has not ended keeps its slot, gate and address. */
-function forget(state: State, host: HostName, now: Instant): Turn<State> {
-  state.granting = [];
+function forget(state: State, host: HostName, now: Instant): void {
   unfile(state, host);
   let bytes = 0;
   for (const [permit, visit] of state.open) {
     if (visit.host === host && visit.slot === null) bytes += close(state, permit);
   }
-  const effects: Effect[] = bytes > 0 ? [{ do: 'release', bytes }] : [];
-  return grantAll(state, now, [...effects, ...drainedIfSo(state)]);
+  releaseBytes(state, bytes);
+  grantAll(state, now);
 }
 
 // -- who is due -------------------------------------------------------------------------------------------------
@@ -379,11 +397,14 @@ function close(state: State, permit: PermitNumber): number {
   return visit.bytes;
 }
 
+function releaseBytes(state: State, bytes: number): void {
+  if (bytes > 0) state.owed.push({ do: 'release', bytes });
+}
+
 // -- sweeping ---------------------------------------------------------------------------------------------------
 
 /** What no message will ever tell: requests without an end, visits that got lost, gates that nobody needs. */
-function sweep(state: State, now: Instant): Effect[] {
-  const effects: Effect[] = [];
+function sweep(state: State, now: Instant): void {
   let bytes = 0;
   for (const [permit, visit] of state.open) {
     const ageMs = now.monotonicMs - visit.sinceMs;
@@ -391,12 +412,13 @@ function sweep(state: State, now: Instant): Effect[] {
     if (!endless && ageMs <= VISIT_LOST_MS) continue;
     giveBackSlot(state, visit, permit, now);
     bytes += close(state, permit);
-    effects.push(log('warn', endless ? 'request_without_end' : 'visit_lost', { host: visit.host, permit }));
-    effects.push(send(addresses.host(visit.host), { type: 'visitLost', permit }));
+    state.owed.push(
+      log('warn', endless ? 'request_without_end' : 'visit_lost', { host: visit.host, permit }),
+      send(addresses.host(visit.host), { type: 'visitLost', permit }),
+    );
   }
-  if (bytes > 0) effects.push({ do: 'release', bytes });
+  releaseBytes(state, bytes);
   sweepGates(state, now);
-  return effects;
 }
 
 function sweepGates(state: State, now: Instant): void {
@@ -418,22 +440,21 @@ function sweepLater(now: Instant): Effect {
 
 // -- holding and draining ---------------------------------------------------------------------------------------
 
-function hold(state: State, why: string): Turn<State> {
-  if (state.holds.has(why)) return [state, []];
+function hold(state: State, why: string): void {
+  if (state.holds.has(why)) return;
   state.holds.add(why);
-  return [state, [log('warn', 'permits_held', { why }), { do: 'announce', event: { event: 'held', why } }]];
+  state.owed.push(log('warn', 'permits_held', { why }), { do: 'announce', event: { event: 'held', why } });
 }
 
-function unhold(state: State, why: string, now: Instant): Turn<State> {
-  state.granting = [];
-  if (!state.holds.delete(why)) return [state, []];
-  const effects: Effect[] = [log('info', 'permits_resumed', { why })];
-  if (state.holds.size === 0) effects.push({ do: 'announce', event: { event: 'resumed' } });
-  return grantAll(state, now, effects);
+function unhold(state: State, why: string, now: Instant): void {
+  if (!state.holds.delete(why)) return;
+  state.owed.push(log('info', 'permits_resumed', { why }));
+  if (state.holds.size === 0) state.owed.push({ do: 'announce', event: { event: 'resumed' } });
+  grantAll(state, now);
 }
 
-function drainedIfSo(state: State): Effect[] {
-  if (!state.draining || state.drained || state.open.size > 0) return [];
-  state.drained = true;
-  return [{ do: 'announce', event: { event: 'drained' } }];
+function noticeDrained(state: State): void {
+  if (state.stage !== 'draining' || state.open.size > 0) return;
+  state.stage = 'drained';
+  state.owed.push({ do: 'announce', event: { event: 'drained' } });
 }

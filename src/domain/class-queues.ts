@@ -1,21 +1,29 @@
 /**
  * The front queues: one first-in-first-out line of hosts for each priority class. A host stands in one line at most.
  *
- * Leaving a line is lazy: the books (`lineOf`) say where a host stands, and an entry that disagrees with them is
- * skipped when it comes to the front.
+ * Leaving a line is lazy: the books say in which line a host stands and with which ticket; an entry with another
+ * ticket is skipped when it comes to the front. So whoever leaves and comes back stands at the end. Entries that
+ * nobody stands behind are swept out when they are the most of a line.
  */
 import type { HostName } from './host.js';
 import { PRIORITY_CLASSES, type PriorityClass } from './record.js';
 
+interface Entry {
+  readonly host: HostName;
+  readonly ticket: number;
+}
+
 interface Line {
-  hosts: HostName[];
-  /** Index of the front: the array is cut when half of it has been taken. */
+  entries: Entry[];
+  /** Index of the front: the array is cut when most of it has been taken or left. */
   front: number;
 }
 
 export interface ClassQueues {
   readonly lines: readonly Line[];
   readonly lineOf: Map<HostName, PriorityClass>;
+  readonly ticketOf: Map<HostName, number>;
+  lastTicket: number;
   /** How many stand in each line. */
   readonly sizes: number[];
 }
@@ -31,8 +39,10 @@ export function nonEmptyLines(queues: ClassQueues): number {
 
 export function createClassQueues(): ClassQueues {
   return {
-    lines: Array.from({ length: PRIORITY_CLASSES }, () => ({ hosts: [], front: 0 })),
+    lines: Array.from({ length: PRIORITY_CLASSES }, () => ({ entries: [], front: 0 })),
     lineOf: new Map(),
+    ticketOf: new Map(),
+    lastTicket: 0,
     sizes: new Array<number>(PRIORITY_CLASSES).fill(0),
   };
 }
@@ -43,32 +53,41 @@ export function joinLine(queues: ClassQueues, host: HostName, priority: Priority
   if (now === priority) return;
   if (now !== undefined) queues.sizes[now] = (queues.sizes[now] as number) - 1;
   queues.lineOf.set(host, priority);
-  queues.sizes[priority] = (queues.sizes[priority] as number) + 1;
-  (queues.lines[priority] as Line).hosts.push(host);
+  queues.ticketOf.set(host, ++queues.lastTicket);
+  const size = (queues.sizes[priority] as number) + 1;
+  queues.sizes[priority] = size;
+  const line = queues.lines[priority] as Line;
+  line.entries.push({ host, ticket: queues.lastTicket });
+  if (line.entries.length > SWEPT_FROM && line.entries.length > 2 * size) sweep(queues, line);
 }
 
 export function leaveLine(queues: ClassQueues, host: HostName): void {
   const now = queues.lineOf.get(host);
   if (now === undefined) return;
   queues.lineOf.delete(host);
+  queues.ticketOf.delete(host);
   queues.sizes[now] = (queues.sizes[now] as number) - 1;
 }
 
 /** Takes the host that has stood longest in a line. */
 export function takeFront(queues: ClassQueues, priority: PriorityClass): HostName | undefined {
   const line = queues.lines[priority] as Line;
-  while (line.front < line.hosts.length) {
-    const host = line.hosts[line.front++] as HostName;
-    if (line.front > 1024 && line.front * 2 > line.hosts.length) {
-      line.hosts = line.hosts.slice(line.front);
-      line.front = 0;
-    }
-    if (queues.lineOf.get(host) === priority) {
-      leaveLine(queues, host);
-      return host;
-    }
+  while (line.front < line.entries.length) {
+    const { host, ticket } = line.entries[line.front++] as Entry;
+    if (queues.ticketOf.get(host) !== ticket) continue;
+    leaveLine(queues, host);
+    return host;
   }
-  line.hosts = [];
+  line.entries = [];
   line.front = 0;
   return undefined;
+}
+
+/** Shorter lines are not worth it. */
+const SWEPT_FROM = 1_024;
+
+function sweep(queues: ClassQueues, line: Line): void {
+  const left = line.entries.slice(line.front);
+  line.entries = left.filter(({ host, ticket }) => queues.ticketOf.get(host) === ticket);
+  line.front = 0;
 }

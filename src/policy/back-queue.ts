@@ -90,48 +90,50 @@ export function letGo(queue: BackQueue, sequence: number): void {
   queue.taken.delete(sequence);
 }
 
-/** Puts a row back where it came from: nothing was done with it. */
-export function putBack(queue: BackQueue, entry: QueueEntry): void {
-  queue.taken.delete(entry.at.sequence);
-  if (entry.at.queue === 'ready') queue.ready.unshift(entry);
-  else if (entry.at.queue === 'waiting') queue.waiting.unshift(entry);
-  else queue.parked.unshift(entry);
-}
-
-/** Whether the store may hold ready rows that the window does not show. */
+/** Whether the store may hold rows of a kind of which the window shows none. */
 export function mayHoldMore(queue: BackQueue): boolean {
-  return queue.ready.length === 0 && !queue.readyComplete;
+  return (
+    (queue.ready.length === 0 && !queue.readyComplete) ||
+    (queue.waiting.length === 0 && !queue.waitingComplete) ||
+    (queue.parked.length === 0 && !queue.parkedComplete)
+  );
 }
 
 /**
  * Lower bounds of the ready rows that stay in the store when the rows in `leaving` have left it, a class each.
- * What is certain is the least sequence of a class in the window or taken; a class that shows none keeps its floor.
+ *
+ * A class of which the window shows a row is shown from its beginning, but for what is taken: the least of these is
+ * certain. So it is for every class where nothing lies behind the window. Of the others only what was certain before
+ * is known. A parked row that is out may be on its way to its class, and is counted there.
  */
 export function headsOf(queue: BackQueue, leaving: ReadonlySet<number>): readonly number[] {
-  const heads = queue.floors;
   const least = new Map<PriorityClass, number>();
-  const see = (entry: QueueEntry) => {
-    if (entry.at.queue !== 'ready' || leaving.has(entry.at.sequence)) return;
-    const before = least.get(entry.at.priority);
-    if (before === undefined || entry.at.sequence < before) least.set(entry.at.priority, entry.at.sequence);
+  const see = (priority: PriorityClass, sequence: number) => {
+    const before = least.get(priority);
+    if (before === undefined || sequence < before) least.set(priority, sequence);
   };
-  for (const entry of queue.ready) see(entry);
-  for (const entry of queue.taken.values()) see(entry);
-  for (const [priority, sequence] of least) heads[priority] = Math.max(heads[priority] as number, sequence);
-  return heads.slice();
+  const shown = new Set<PriorityClass>();
+  for (const { at } of queue.ready) {
+    if (at.queue !== 'ready') continue;
+    shown.add(at.priority);
+    see(at.priority, at.sequence);
+  }
+  for (const { at, record } of queue.taken.values()) {
+    if (at.queue === 'parked') see(record.priority, at.sequence);
+    else if (at.queue === 'ready' && !leaving.has(at.sequence)) see(at.priority, at.sequence);
+  }
+  const { floors } = queue;
+  for (const [priority, sequence] of least) {
+    const before = floors[priority] as number;
+    if (sequence < before || queue.readyComplete || shown.has(priority)) floors[priority] = sequence;
+  }
+  return floors.slice();
 }
 
 /** When the earliest waiting row of the window falls due; null when it shows none. */
 export function nextDueMs(queue: BackQueue): number | null {
   const first = queue.waiting[0];
   return first?.at.queue === 'waiting' ? first.at.dueAtMs : null;
-}
-
-/** The best class of the ready rows that are left; null when none are. */
-export function bestLeft(queue: BackQueue): PriorityClass | null {
-  const first = queue.ready[0];
-  if (first?.at.queue === 'ready') return first.at.priority;
-  return queue.readyComplete ? null : 7;
 }
 
 /** A row has come to stand at a new place: shows it where the window reaches that far. */

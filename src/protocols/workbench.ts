@@ -42,7 +42,6 @@ export type Message =
   | Returned
   | Ended
   | Closed
-  | Withdrawn
   | { readonly type: 'hostRestarted'; readonly host: HostName }
   | { readonly type: 'gateDue' }
   | { readonly type: 'sweepDue' }
@@ -82,10 +81,4 @@ export interface Ended {
 export interface Closed {
   readonly type: 'closed';
   readonly visits: readonly PermitNumber[];
-}
-
-/** The host asks no more. */
-export interface Withdrawn {
-  readonly type: 'withdrawn';
-  readonly host: HostName;
 }

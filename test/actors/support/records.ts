@@ -1,0 +1,84 @@
+/** Records, queue rows and candidates with nothing in them but what a test asks for. */
+import type { QueueEntry, QueuePosition, UrlRecord } from '../../../src/domain/record.js';
+import type { Candidate } from '../../../src/domain/url.js';
+import type { CommitReceipt, HostPart, Totals } from '../../../src/protocols/commit.js';
+import type { QueueHead } from '../../../src/protocols/effects.js';
+import { UNTOUCHED } from '../../../src/protocols/host-snapshot.js';
+
+export const NO_TOTALS: Totals = { urls: 0, ready: 0, waiting: 0, parked: 0, dead: 0, pages: 0 };
+
+export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlRecord {
+  return {
+    url,
+    key: `key of ${url}`,
+    host: new URL(url).hostname,
+    state: 'queued',
+    source: 'link',
+    via: null,
+    hopPath: 'L',
+    depth: 1,
+    priority: 2,
+    discoveredAtMs: 0,
+    deliveries: 0,
+    workerCrashes: 0,
+    processDeaths: 0,
+    attempts: [],
+    etag: null,
+    lastModified: null,
+    digest: null,
+    robots: null,
+    ...changes,
+  };
+}
+
+export function readyEntry(url: string, sequence: number, changes: Partial<UrlRecord> = {}): QueueEntry {
+  const record = recordOf(url, changes);
+  return { at: { queue: 'ready', priority: record.priority, sequence }, record };
+}
+
+export function entryAt(position: QueuePosition, url: string, changes: Partial<UrlRecord> = {}): QueueEntry {
+  return { at: position, record: recordOf(url, changes) };
+}
+
+export function candidateOf(url: string, changes: Partial<Candidate> = {}): Candidate {
+  const { hostname, origin } = new URL(url);
+  return { url, key: `key of ${url}`, host: hostname, origin, source: 'link', element: 'a', ...changes };
+}
+
+export function hostPart(host: string, ticket: number, changes: Partial<HostPart> = {}): HostPart {
+  return {
+    kind: 'host',
+    host,
+    ticket,
+    permit: null,
+    moves: [],
+    snapshot: UNTOUCHED,
+    robots: [],
+    heads: [0, 0, 0, 0, 0, 0, 0, 0],
+    wakeAtMs: null,
+    visits: [],
+    page: null,
+    archive: null,
+    dead: [],
+    admitted: [],
+    ...changes,
+  };
+}
+
+export function receiptOf(changes: Partial<CommitReceipt> = {}): CommitReceipt {
+  return { known: [], queues: [], totals: NO_TOTALS, ...changes };
+}
+
+export function headOf(rows: Partial<QueueHead> = {}): QueueHead {
+  return {
+    ready: [],
+    readyComplete: true,
+    waiting: [],
+    waitingComplete: true,
+    parked: [],
+    parkedComplete: true,
+    notes: [],
+    failure: null,
+    ...rows,
+  };
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { lookAt } from '../../src/policy/last-look.js';
+import {
+  type OriginRobots,
+  ROBOTS_LAST_GOOD_MS_MAX,
+  ROBOTS_REFRESH_MARGIN_MS,
+  ROBOTS_TTL_MS,
+  UNKNOWN,
+} from '../../src/policy/robots/freshness.js';
+import { compileRobots } from '../../src/policy/robots/match.js';
+import { readRobots } from '../../src/policy/robots/read.js';
+
+const ROBOTS_URL = 'http://a.example/robots.txt';
+const RULES = readRobots(
+  new TextEncoder().encode('User-agent: *\nDisallow: /private\nAllow: /open'),
+  'bot',
+  ROBOTS_URL,
+  'whole',
+);
+const NOW = 1_700_000_000_000;
+
+const copyOf = (fetchedAtMs: number) => ({ rules: RULES, fetchedAtMs, status: 200 });
+const look = (path: string, state: OriginRobots) =>
+  lookAt(`http://a.example${path}`, state, ({ rules }) => compileRobots(rules, ROBOTS_URL), NOW);
+
+const fresh = (ageMs: number): OriginRobots => ({ phase: 'fresh', ...copyOf(NOW - ageMs) });
+const unreachable = (retryInMs: number, goodAgeMs: number | null): OriginRobots => ({
+  phase: 'unreachable',
+  sinceMs: NOW - 1,
+  retryAtMs: NOW + retryInMs,
+  attempts: 1,
+  lastGood: goodAgeMs === null ? null : copyOf(NOW - goodAgeMs),
+});
+
+describe('P4, P5 the last look', () => {
+  it('P4: what the rules disallow is blocked, with the rule and its line', () => {
+    expect(look('/private/x', fresh(5))).toEqual({
+      look: 'blocked',
+      robots: { rule: 'Disallow: /private', line: 2, fetchedAtMs: NOW - 5 },
+    });
+  });
+
+  it('what they allow goes, with the rule where there is one', () => {
+    expect(look('/open', fresh(5))).toEqual({
+      look: 'go',
+      robots: { rule: 'Allow: /open', line: 3, fetchedAtMs: NOW - 5 },
+    });
+    expect(look('/', fresh(5))).toEqual({ look: 'go', robots: null });
+  });
+
+  it('P5: nothing goes before the rules are known', () => {
+    expect(look('/', UNKNOWN)).toEqual({ look: 'robots_first' });
+  });
+
+  it('a copy is renewed before it runs out, not a millisecond too early', () => {
+    expect(look('/', fresh(ROBOTS_TTL_MS - ROBOTS_REFRESH_MARGIN_MS - 1)).look).toBe('go');
+    expect(look('/', fresh(ROBOTS_TTL_MS - ROBOTS_REFRESH_MARGIN_MS))).toEqual({ look: 'robots_first' });
+  });
+
+  it('P5: while it can not be read its URLs are parked, until it may be asked for again', () => {
+    expect(look('/', unreachable(100, null))).toEqual({ look: 'parked', untilMs: NOW + 100 });
+    expect(look('/', unreachable(0, null))).toEqual({ look: 'robots_first' });
+  });
+
+  it('P4, P5: the last good copy keeps ruling for a week', () => {
+    expect(look('/', unreachable(100, ROBOTS_LAST_GOOD_MS_MAX - 1)).look).toBe('go');
+    expect(look('/private', unreachable(100, ROBOTS_LAST_GOOD_MS_MAX - 1)).look).toBe('blocked');
+    expect(look('/', unreachable(100, ROBOTS_LAST_GOOD_MS_MAX))).toEqual({ look: 'parked', untilMs: NOW + 100 });
+  });
+
+  it('P4: what would cost too much to find out is blocked', () => {
+    const found = lookAt(
+      'http://a.example/',
+      fresh(5),
+      () => ({ decide: () => ({ allowed: false, rule: null }) }),
+      NOW,
+    );
+    expect(found).toMatchObject({ look: 'blocked', robots: { rule: 'too costly to match' } });
+  });
+
+  it('P4: another origin is none of its business, and does not go', () => {
+    const found = lookAt('http://b.example/', fresh(5), ({ rules }) => compileRobots(rules, ROBOTS_URL), NOW);
+    expect(found.look).toBe('blocked');
+  });
+});
