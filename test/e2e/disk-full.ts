@@ -24,7 +24,6 @@ import {
   type SummaryLine,
   until,
 } from './crawl-process.js';
-import { isInstalled } from './nginx.js';
 
 const ROOM_BYTES = 16 << 20;
 const DELAY_MS = 250;
@@ -50,6 +49,8 @@ export interface FailingSyncsReport {
   /** Commits that failed, by code. */
   readonly failures: Readonly<Record<string, number>>;
   readonly injected: number;
+  /** Visits that were taken back, as far as the log tells. */
+  readonly queuedAgain: number;
   readonly result: CrawlResult;
 }
 
@@ -67,7 +68,7 @@ export interface CrawlResult {
   readonly verdict: Verdict;
 }
 
-/** Why it can't be done here; null when it can. */
+/** Why a small disk can't be had here; null when it can. */
 export function whatIsMissing(): string | null {
   const folder = mkdtempSync(join(tmpdir(), 'orbweaver-mount-'));
   try {
@@ -101,11 +102,14 @@ export async function crawlOnSmallDisk(): Promise<DiskFullReport> {
       const requestsBefore = server.stats().requests;
       await sleep(HELD_MS);
       const full = reasonsIn(readLog(logFile));
-      await until('it can be mounted read-only', () => remounted(disk, 'ro'));
+      // The whole file system can't be: files that are kept open for writing forbid it.
+      const store = join(disk, 'data/store');
+      execFileSync('mount', ['--bind', store, store]);
+      execFileSync('mount', ['-o', 'remount,bind,ro', store]);
       await until('it says that it can not be written', () => reasonsIn(readLog(logFile)).length > full.length);
       const readOnly = reasonsIn(readLog(logFile)).slice(full.length);
       const requestsWhileHeld = server.stats().requests - requestsBefore;
-      execFileSync('mount', ['-o', 'remount,rw', disk]);
+      execFileSync('umount', ['--lazy', store]);
       rmSync(join(disk, 'ballast'));
       await until('it goes on', () => first.visits.length >= before + 80, 30_000);
       const samePid = first.isAlive();
@@ -124,14 +128,13 @@ export async function crawlOnSmallDisk(): Promise<DiskFullReport> {
     } finally {
       first.kill();
       await first.ended;
-      execFileSync('umount', [disk]);
+      execFileSync('umount', ['--recursive', disk]);
     }
   });
 }
 
 /** Some syncs fail with EIO, again and again: what came since the last good one must be believed no more. */
-export async function crawlWithFailingSyncs(): Promise<FailingSyncsReport | string> {
-  if (!isInstalled('strace')) return 'strace is not installed';
+export async function crawlWithFailingSyncs(): Promise<FailingSyncsReport> {
   return withStage(QUIET, async ({ folder, server, optionsFor }) => {
     const [dataDir, logFile, calls] = [join(folder, 'data'), join(folder, 'log'), join(folder, 'calls')];
     // Of the files that grow; counted by thread, of which there are four: the first and the fourth of each fails.
@@ -140,11 +143,14 @@ export async function crawlWithFailingSyncs(): Promise<FailingSyncsReport | stri
     const under = ['strace', '-f', '-qq', '--seccomp-bpf', ...paths, ...inject, '-o', calls];
     const { summary } = await crawl({ ...optionsFor(dataDir), logFile, under });
     const failures: Record<string, number> = {};
-    for (const { event, code } of readLog(logFile)) {
+    let queuedAgain = 0;
+    for (const { event, code, note } of readLog(logFile)) {
       if (event === 'commit_failed') failures[String(code)] = (failures[String(code)] ?? 0) + 1;
+      if (event === 'store_repaired')
+        queuedAgain += Number(/(\d+) visits are queued again/.exec(String(note))?.[1] ?? 0);
     }
     const injected = readFileSync(calls, 'utf8').match(/\(INJECTED\)/g)?.length ?? 0;
-    return { failures, injected, result: await resultOf(dataDir, server, summary, 'allowed') };
+    return { failures, injected, queuedAgain, result: await resultOf(dataDir, server, summary, 'allowed') };
   });
 }
 
@@ -184,7 +190,7 @@ async function withStage<T>(kind: Partial<WebSettings>, play: (stage: Stage) => 
 
 /** Takes all the room that there is. */
 function fill(file: string): void {
-  const descriptor = openSync(file, 'w');
+  const descriptor = openSync(file, 'a');
   const blocks = [1 << 20, 1 << 16, 1 << 12].map((bytes) => Buffer.alloc(bytes, 1));
   try {
     for (const block of blocks) while (writes(descriptor, block));
@@ -199,16 +205,6 @@ function writes(descriptor: number, block: Buffer): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOSPC') return false;
     throw error;
-  }
-}
-
-/** Refused while any file is open for writing: it succeeds between two tries of the store. */
-function remounted(disk: string, mode: 'ro' | 'rw'): boolean {
-  try {
-    execFileSync('mount', ['-o', `remount,${mode}`, disk], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
   }
 }
 
