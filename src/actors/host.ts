@@ -105,7 +105,7 @@ export const host: Behaviour<Props, State, Message> = {
       if (resolution.kind === 'failed') {
         state.snapshot = {
           ...state.snapshot,
-          breaker: breakers.failed(state.snapshot.breaker, now.wallMs, now.draw()),
+          breaker: breakers.failed(state.snapshot.breaker, now.wallMs, now.draw(), state.props.breaker),
         };
       }
       return goOn(state, now, []);
@@ -262,7 +262,7 @@ function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<Sta
     wake,
     activity: { doing: 'nothing', visits: 0 },
     // A probe that was out when the last incarnation ended will never be told.
-    snapshot: { ...snapshot, breaker: breakers.lost(snapshot.breaker, now.wallMs, now.draw()) },
+    snapshot: { ...snapshot, breaker: breakers.lost(snapshot.breaker, now.wallMs, now.draw(), props.breaker) },
     robots: new Map(loaded.robots.map(({ origin, state }) => [origin, state])),
     matchers: new Map(),
     queue,
@@ -492,8 +492,8 @@ function learn(state: Live, transport: TransportJudgement, durationMs: number, n
     transport.breaker === 'success'
       ? breakers.succeeded(snapshot.breaker)
       : transport.breaker === 'failure'
-        ? breakers.failed(snapshot.breaker, now.wallMs, now.draw())
-        : breakers.lost(snapshot.breaker, now.wallMs, now.draw());
+        ? breakers.failed(snapshot.breaker, now.wallMs, now.draw(), state.props.breaker)
+        : breakers.lost(snapshot.breaker, now.wallMs, now.draw(), state.props.breaker);
   let { throttle, closedUntilMs } = snapshot;
   let closedForMs = 0;
   if (transport.throttle !== null) {
@@ -568,7 +568,10 @@ function giveToParser(
 /** Nothing came of it: as if it had not been begun. */
 function abandon(state: Live, permit: PermitNumber, visit: OpenVisit, now: Instant): void {
   state.open.delete(permit);
-  state.snapshot = { ...state.snapshot, breaker: breakers.lost(state.snapshot.breaker, now.wallMs, now.draw()) };
+  state.snapshot = {
+    ...state.snapshot,
+    breaker: breakers.lost(state.snapshot.breaker, now.wallMs, now.draw(), state.props.breaker),
+  };
   if (visit.what === 'page') {
     queues.letGo(state.queue, visit.entry.at.sequence);
     queues.place(state.queue, visit.entry);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalise, normaliseEscapes, URL_LENGTH_MAX } from '../../src/policy/canonical.js';
+import { canonicalise, spell, normaliseEscapes, URL_LENGTH_MAX } from '../../src/policy/canonical.js';
 
 function urlOf(input: string, base?: string): string {
   const canonical = canonicalise(input, base);
@@ -140,3 +140,52 @@ describe('escapes', () => {
 function octets(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_, digits) => String.fromCharCode(Number.parseInt(digits, 16)));
 }
+
+describe('at a glance', () => {
+  const text = (...units: string[]) => fc.string({ unit: fc.constantFrom(...units), maxLength: 12 });
+  const label = text('a', 'z', '0', '9', '-', 'A', '_', 'x', 'n', 'é');
+  const urlLike = fc
+    .record({
+      scheme: fc.constantFrom('http:', 'https:', 'HTTP:', 'ftp:', ''),
+      slashes: fc.constantFrom('//', '//', '/', '///'),
+      labels: fc.array(fc.oneof(label, fc.constantFrom('example', 'xn--a', '0x1', '1', 'test')), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+      port: fc.constantFrom('', '', ':', ':80', ':443', ':8080', ':0', ':080', ':65535', ':65536', ':99999'),
+      path: text('/', '.', 'a', 'B', '%', '2', 'e', '\\', '|', "'", '~', ' ', ';', ':', '@', 'é', '^'),
+      query: fc.constantFrom('', '?', '?a=1&b=2', "?q='x'", '?a/../b', '?a?b', '?|', '?%41', '#', '#f', '?a#f'),
+    })
+    .map(({ scheme, slashes, labels, port, path, query }) => {
+      const authority = scheme === '' ? '' : `${scheme}${slashes}${labels.join('.')}${port}`;
+      return `${authority}/${path}${query}`;
+    });
+  const bases = fc.constantFrom(
+    undefined,
+    'http://a.example/dir/page',
+    'https://a.example:8443/',
+    'http://a.example',
+    'http://a.example?x',
+    'http://u:p@a.example/',
+    'http://A.example/x',
+    'http://a.example:80/x',
+    'http://[::1]/x',
+  );
+
+  it('says what the rules say', () => {
+    fc.assert(
+      fc.property(urlLike, bases, (input, base) => {
+        expect(canonicalise(input, base)).toEqual(spell(input, base));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it.each([
+    ['http://a.example/', undefined],
+    ["/x/y-z_~!$&'()*+,;=:@.html?q=1/2?", 'https://a.example:8443/dir/page'],
+    [`http://a.example/${'a'.repeat(8192 - 17)}`, undefined],
+  ])('and so for what is plain, up to its bound: %s', (input, base) =>
+    expect(canonicalise(input, base)).toEqual(spell(input, base)),
+  );
+});
