@@ -69,6 +69,19 @@ export function perPage(measured: Measured, pages: number, rest: string): Readon
   return Object.fromEntries(parts.map(([stage, micros]) => [stage, round(micros / pages)]));
 }
 
+/** What is told of any run over pages. */
+export function figuresOf(measured: Measured, pages: number): Readonly<Record<string, number>> {
+  return {
+    pagesPerSecond: round(pages / measured.seconds),
+    cpuMicrosPerPage: round(measured.cpuMicros / pages),
+    pagesPerCpuSecond: round(pages / (measured.cpuMicros / 1e6)),
+    loopDelayMsP50: measured.loopDelayMs.p50,
+    loopDelayMsP99: measured.loopDelayMs.p99,
+    loopDelayMsMax: measured.loopDelayMs.max,
+    peakRssMebibytes: round(measured.peakRssBytes / 2 ** 20),
+  };
+}
+
 /** Lines of aligned columns: the first to the left, the others to the right. */
 export function table(rows: readonly (readonly (string | number)[])[]): string {
   const cells = rows.map((row) => row.map(String));

@@ -12,53 +12,59 @@ import { join } from 'node:path';
 import { Level } from 'level';
 import { Agent, type Dispatcher } from 'undici';
 import { readHtml } from '../src/page/html.js';
-import { CANNED_WEB, hostNameOf, pathOf } from './canned-web.js';
-import { measure, perPage, round, type Stages } from './measure.js';
+import { CANNED_WEB, type CannedWeb, hostNameOf, pathOf } from './canned-web.js';
+import { figuresOf, type Measured, measure, perPage, round, type Stages } from './measure.js';
 import { loopbackLookup, startCannedServer } from './pages.js';
-import type { BenchResult } from './result.js';
+import type { Bench } from './result.js';
 
 /** Before them the compiler is still at work; they are not counted. */
 const PAGES_WARM = 2_000;
 const ROWS_PER_BATCH = 500;
 
-export async function run(): Promise<BenchResult> {
-  const server = await startCannedServer();
+export const run: Bench = async () => {
+  const server = await startCannedServer(CANNED_WEB);
+  try {
+    const { measured, counts } = await rawLoop(CANNED_WEB, server.port, PAGES_WARM);
+    const { pages, links, bytes } = counts;
+    return {
+      name: 'raw-loop',
+      figures: { pages, links, mebibytes: round(bytes / 2 ** 20), ...figuresOf(measured, pages) },
+      cpuMicrosPerPage: perPage(measured, pages, REST),
+    };
+  } finally {
+    await server.stop();
+  }
+};
+
+/** The stage that is measured as what no other stage claims. */
+export const REST = 'network and the rest';
+
+/** Crawls a canned web that is served at `port`; the first `pagesWarm` pages are not counted. */
+export async function rawLoop(
+  web: CannedWeb,
+  port: number,
+  pagesWarm: number,
+): Promise<{ readonly measured: Measured; readonly counts: Counts }> {
   const folder = mkdtempSync(join(tmpdir(), 'orbweaver-bench-'));
   const store = new Level<string, string>(join(folder, 'store'), { writeBufferSize: 32 << 20, cacheSize: 64 << 20 });
   const agent = new Agent({ connections: 1, pipelining: 1, connect: { lookup: loopbackLookup } });
   try {
     await store.open();
-    const loop = new RawLoop(agent, store, server.port);
-    await loop.crawl(PAGES_WARM, { time: (_, work) => work() });
+    const loop = new RawLoop(agent, store, web, port);
+    await loop.crawl(pagesWarm, { time: (_, work) => work() });
     const warm = loop.counts();
-    const measured = await measure((stages) => loop.crawl(CANNED_WEB.pages, stages));
-    const counts = loop.counts();
-    const pages = counts.pages - warm.pages;
-    return {
-      name: 'raw-loop',
-      figures: {
-        pages,
-        links: counts.links - warm.links,
-        mebibytes: round((counts.bytes - warm.bytes) / 2 ** 20),
-        pagesPerSecond: round(pages / measured.seconds),
-        cpuMicrosPerPage: round(measured.cpuMicros / pages),
-        pagesPerCpuSecond: round(pages / (measured.cpuMicros / 1e6)),
-        loopDelayMsP50: measured.loopDelayMs.p50,
-        loopDelayMsP99: measured.loopDelayMs.p99,
-        loopDelayMsMax: measured.loopDelayMs.max,
-        peakRssMebibytes: round(measured.peakRssBytes / 2 ** 20),
-      },
-      cpuMicrosPerPage: perPage(measured, pages, 'network and the rest'),
-    };
+    const measured = await measure((stages) => loop.crawl(web.pages, stages));
+    const { pages, links, bytes } = loop.counts();
+    const counts = { pages: pages - warm.pages, links: links - warm.links, bytes: bytes - warm.bytes };
+    return { measured, counts };
   } finally {
     await agent.destroy();
     await store.close();
-    await server.stop();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-interface Counts {
+export interface Counts {
   readonly pages: number;
   readonly links: number;
   readonly bytes: number;
@@ -86,13 +92,14 @@ class RawLoop {
   constructor(
     private readonly agent: Agent,
     private readonly store: Level<string, string>,
+    web: CannedWeb,
     port: number,
   ) {
-    for (let host = 0; host < CANNED_WEB.hosts; host++) {
-      const origin = `http://${hostNameOf(CANNED_WEB, host)}:${port}`;
+    for (let host = 0; host < web.hosts; host++) {
+      const origin = `http://${hostNameOf(web, host)}:${port}`;
       this.lanes.set(origin, { origin, queue: [], isBusy: false });
     }
-    this.admit(`http://${hostNameOf(CANNED_WEB, 0)}:${port}${pathOf(0)}`);
+    this.admit(`http://${hostNameOf(web, 0)}:${port}${pathOf(0)}`);
   }
 
   counts(): Counts {

@@ -1,5 +1,6 @@
 /**
- * `npm run bench -- NAME [--json FILE]`: runs one bench, prints its figures, and writes them down where asked.
+ * `npm run bench -- NAME [--pages N] [--hosts N] [--bytes N] [--links N] [--rounds N] [--json FILE]`: runs one bench,
+ * prints its figures, and writes them down where asked.
  *
  * One bench a process, so that none inherits another's heap or compiled code.
  */
@@ -8,38 +9,71 @@ import { cpus } from 'node:os';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { table } from './measure.js';
-import type { Bench, BenchResult } from './result.js';
+import type { Bench, BenchResult, Figures } from './result.js';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   'raw-loop': () => import('./raw-loop.js'),
+  throughput: () => import('./throughput.js'),
 };
+
+const NUMBERS = ['pages', 'hosts', 'bytes', 'links', 'rounds'] as const;
 
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: 'string' } } });
+  const text = { type: 'string' } as const;
+  const options = { json: text, pages: text, hosts: text, bytes: text, links: text, rounds: text };
+  const { values, positionals } = parseArgs({ allowPositionals: true, options });
   const [name = ''] = positionals;
   const load = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
-  if (load === undefined || positionals.length !== 1) {
-    console.error(`usage: npm run bench -- NAME [--json FILE]; NAME is one of ${Object.keys(BENCHES).join(', ')}`);
+  const wrong = NUMBERS.some((key) => values[key] !== undefined && !/^[1-9]\d{0,8}$/.test(values[key]));
+  if (load === undefined || positionals.length !== 1 || wrong) {
+    const numbers = NUMBERS.map((key) => `[--${key} N]`).join(' ');
+    console.error(
+      `usage: npm run bench -- NAME ${numbers} [--json FILE]; NAME is one of ${Object.keys(BENCHES).join(', ')}`,
+    );
     return 2;
   }
-  const result = await (await load()).run();
+  const numberOf = (key: (typeof NUMBERS)[number]) => (values[key] === undefined ? null : Number(values[key]));
+  const { run } = await load();
+  const result = await run({
+    pages: numberOf('pages'),
+    hosts: numberOf('hosts'),
+    bytes: numberOf('bytes'),
+    links: numberOf('links'),
+    rounds: numberOf('rounds'),
+  });
   print(result);
   if (values.json !== undefined) write(values.json, result);
   return 0;
 }
 
-function print({ name, figures, cpuMicrosPerPage }: BenchResult): void {
+function print({ name, figures, cpuMicrosPerPage, subjects }: BenchResult): void {
   console.log(`${name}\n\n${table(Object.entries(figures))}`);
-  if (cpuMicrosPerPage === undefined) return;
-  const total = Object.values(cpuMicrosPerPage).reduce((sum, micros) => sum + micros, 0);
-  const rows = Object.entries(cpuMicrosPerPage).map(([stage, micros]) => [
+  if (subjects !== undefined) {
+    console.log(`\n${compare(Object.entries(subjects).map(([subject, { figures }]) => [subject, figures]))}`);
+    for (const [subject, { cpuMicrosPerPage }] of Object.entries(subjects)) printStages(subject, cpuMicrosPerPage);
+  }
+  if (cpuMicrosPerPage !== undefined) printStages('CPU by stage', cpuMicrosPerPage);
+}
+
+/** One line a figure, one column a subject; `-` where a subject has no such figure. */
+function compare(columns: readonly (readonly [subject: string, figures: Figures])[]): string {
+  const names = new Set(columns.flatMap(([, figures]) => Object.keys(figures)));
+  return table([
+    ['', ...columns.map(([subject]) => subject)],
+    ...[...names].map((name) => [name, ...columns.map(([, figures]) => figures[name] ?? '-')]),
+  ]);
+}
+
+function printStages(title: string, stages: Figures): void {
+  const total = Object.values(stages).reduce((sum, micros) => sum + micros, 0);
+  const rows = Object.entries(stages).map(([stage, micros]) => [
     stage,
     micros,
     `${Math.round((micros / total) * 100)} %`,
   ]);
-  console.log(`\n${table([['CPU by stage', 'µs a page', 'share'], ...rows])}`);
+  console.log(`\n${table([[title, 'µs a page', 'share'], ...rows])}`);
 }
 
 function write(path: string, result: BenchResult): void {

@@ -14,15 +14,18 @@ import type { Candidate } from './domain/url.js';
 import { createHttpClient } from './net/http.js';
 import { createResolver } from './net/dns.js';
 import { guardRules } from './net/guard.js';
+import { candidate, isRefused } from './page/candidate.js';
+import { takeNotes } from './page/in-hand.js';
 import { createParserThreads } from './page/parser-pool.js';
 import { addressRangesOf } from './policy/addresses.js';
+import { QUARANTINE } from './policy/breaker.js';
 import { hostDelayMs } from './policy/delay.js';
 import { productTokenOf } from './policy/robots/agent.js';
 import { scopeOf } from './policy/scope.js';
 import * as addresses from './protocols/addresses.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
-import type { Clock, LogPort, Ports, StoreOpening } from './protocols/ports.js';
+import type { Clock, LogPort, Ports, StoreOpening, StorePort } from './protocols/ports.js';
 import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
 import type { FaultPlan } from './supervision/faults.js';
@@ -115,7 +118,11 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
         createdAtMs: Date.now(),
       }),
   });
-  const parsers = createParserThreads({ threads: config.page.threads, faults: options.faults !== undefined });
+  const parsers = createParserThreads({
+    threads: config.page.threads,
+    faults: options.faults !== undefined,
+    noteDirectory: options.dataDir,
+  });
   const closing = async (): Promise<void> => {
     await parsers.close();
     names.close();
@@ -123,6 +130,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     await store.close();
   };
   try {
+    await countDeaths(options.dataDir, store, log);
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
     const { totals, batch, nextSequence } = store.opened();
@@ -133,6 +141,17 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
   } catch (error) {
     await closing();
     throw error;
+  }
+}
+
+/** Pages that an earlier process had in hand when it died: each may be why. */
+async function countDeaths(dataDir: string, store: StorePort, log: LogPort): Promise<void> {
+  const inHand = takeNotes(dataDir).flatMap((url) => {
+    const made = candidate(url, null, 'link', null);
+    return isRefused(made) ? [] : [made];
+  });
+  for (const { url, processDeaths } of await store.countDeaths(inHand)) {
+    log.log('warn', 'in_hand_at_death', { url, processDeaths });
   }
 }
 
@@ -190,6 +209,10 @@ export function planTree(
       retry: {
         schedule: config.retry.delaysSeconds.map((seconds) => seconds * 1_000),
         deliveriesMax: config.retry.deliveriesMax,
+      },
+      breaker: {
+        failuresMax: config.breaker.failures,
+        quarantine: { ...QUARANTINE, firstMs: config.breaker.quarantineSeconds * 1_000 },
       },
       window: 64,
       quota: 64,

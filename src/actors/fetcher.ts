@@ -24,9 +24,14 @@ const IDLE: State = { phase: 'idle' };
 export const fetcher: Behaviour<Props, State, Message> = {
   start: () => [IDLE, []],
 
-  restart: (props, held, _crash, now) => {
-    if (held.phase === 'idle') return [IDLE, []];
-    return [IDLE, report(props.slot, held.permit, failure('worker_crashed', held.sinceMs, now))];
+  restart: (props, held, { lost }, now) => {
+    const effects: Effect[] = [];
+    if (held.phase === 'fetching') {
+      effects.push(...report(props.slot, held.permit, failure('worker_crashed', held.sinceMs, now)));
+    }
+    // It had not begun: its permit is given back, and the host asks anew.
+    if (lost?.type === 'start') effects.push(...refuse(lost.permit, now));
+    return [IDLE, effects];
   },
 
   on: {
@@ -55,7 +60,7 @@ function report(slot: number, permit: Permit, result: FetchResult): Effect[] {
   ];
 }
 
-/** Nothing is sent on a permit that came too late: the gate opens again, and the host asks anew. */
+/** Nothing was sent on this permit, and nothing will be: the gate opens again, and the host asks anew. */
 function refuse(permit: Permit, now: Instant): Effect[] {
   return [
     send(addresses.workbench, { type: 'returned', permit: permit.number, host: permit.host }),
@@ -71,7 +76,7 @@ function failure(code: FetchFailure['code'], sinceMs: number, now: Instant): Fet
   return {
     kind: 'failure',
     code,
-    detail: code === 'interrupted' ? 'the permit had expired' : 'the fetcher crashed with the request in hand',
+    detail: code === 'interrupted' ? 'the request was not begun' : 'the fetcher crashed with the request in hand',
     status: null,
     durationMs: now.monotonicMs - sinceMs,
     reusedConnection: false,

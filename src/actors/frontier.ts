@@ -112,7 +112,7 @@ export const frontier: Behaviour<Props, State, Message> = {
   },
 
   // All of it outlives an incarnation, but for what the message in hand had begun: that is undone, as it comes again.
-  restart: (_props, held, _crash, now) => {
+  restart: (_props, held, { lost }, now) => {
     const { journal } = held;
     for (const key of journal.keys) held.pending.delete(key);
     held.unacknowledged = journal.unacknowledged;
@@ -122,6 +122,7 @@ export const frontier: Behaviour<Props, State, Message> = {
     held.wakeTimerAtMs = null;
     const effects: Effect[] = journal.woken.map((host) => wake(held, host));
     if (held.life.phase === 'listing') effects.push({ do: 'listHosts', after: null, limit: LISTED_AT_ONCE });
+    if (lost !== null && lost.type !== 'hostsListed') effects.push(...makeGood(held, lost, now));
     return settleDown(held, now, effects);
   },
 
@@ -215,6 +216,24 @@ export const frontier: Behaviour<Props, State, Message> = {
     },
   },
 };
+
+/**
+ * A message was set aside. A visit whose links crash us must not do so for ever: its host hears that it is not recorded
+ * and counts it against the URL. All else is taken up here, as the crawl would wait for it without end; what crashes
+ * even so uses up the restarts, and ends the crawl with its reason.
+ */
+function makeGood(state: State, lost: Message, now: Instant): readonly Effect[] {
+  if (lost.type === 'visited' && lost.found !== null) {
+    const { host, ticket, permit } = lost.part;
+    return [
+      log('error', 'visit_not_recorded', { host, url: lost.found.via }),
+      send(addresses.host(host), { type: 'unrecorded', ticket, permit }),
+    ];
+  }
+  const handle = frontier.on[lost.type] as (state: State, message: Message, now: Instant) => Turn<State>;
+  const [, effects] = handle(state, lost, now);
+  return [log('warn', 'taken_up', { actor: 'frontier', message: lost.type }), ...effects];
+}
 
 function begin(state: State): void {
   const { unacknowledged, visits, life } = state;

@@ -7,11 +7,13 @@
 import type { Attempt } from '../domain/outcome.js';
 import type { ParsedPage, ParseResult } from '../domain/parsing.js';
 import type { Origin } from '../domain/host.js';
+import type { QueueEntry } from '../domain/record.js';
 import { headsOf } from '../policy/back-queue.js';
 import { completed, failed, parked, postponed, type Settlement, unparked } from '../policy/history.js';
 import {
   type ContentJudgement,
   judgeContent,
+  judgeCrash,
   judgeRobots,
   judgeTransport,
   stateAfter,
@@ -156,6 +158,20 @@ export function emitContent(
     found: parsed === null ? null : foundIn(visit, judgement, parsed),
   };
   return emit(state, wish, now);
+}
+
+/** Visits whose part could not be recorded: what was found on them is what crashed the recording. */
+export function emitUnrecorded(
+  state: Live,
+  permit: PermitNumber | null,
+  entries: readonly QueueEntry[],
+  now: Instant,
+): Effect {
+  const judgement = judgeCrash();
+  const settlements = entries.map((entry) =>
+    settlementOf(state, entry, judgement, attemptOf(judgement, now, 0), {}, now),
+  );
+  return emit(state, { ...(permit === null ? {} : { permit }), settlements }, now);
 }
 
 export function attemptOf(

@@ -7,6 +7,7 @@ import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
 import type { AddressRange } from '../policy/addresses.js';
 import type { BackQueue } from '../policy/back-queue.js';
 import { delayAfter } from '../policy/delay.js';
+import type { BreakerTerms } from '../policy/breaker.js';
 import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import { type OriginRobots, pages, type RobotsCopy, UNKNOWN } from '../policy/robots/freshness.js';
@@ -31,6 +32,7 @@ export interface Props {
   readonly archive: boolean;
   readonly parserThreads: number;
   readonly retry: RetryTerms;
+  readonly breaker: BreakerTerms;
   /** Rows read at once. */
   readonly window: number;
   /** Visits of one activity: then another host's turn has come. */

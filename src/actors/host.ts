@@ -23,10 +23,10 @@ import { eased, throttled } from '../policy/throttle.js';
 import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { type Effect, type HostLoaded, log, schedule, send } from '../protocols/effects.js';
-import type { Message, RobotsFound } from '../protocols/host.js';
+import type { Errand, Message, Recorded, RobotsFound } from '../protocols/host.js';
 import { UNTOUCHED } from '../protocols/host-snapshot.js';
 import type { Ask, Permit, PermitNumber, Verdict } from '../protocols/workbench.js';
-import { archiveEntry, emit, emitContent, emitTransport, settleStopped, unpark } from './host-parts.js';
+import { archiveEntry, emit, emitContent, emitTransport, emitUnrecorded, settleStopped, unpark } from './host-parts.js';
 import {
   type Beginning,
   delayMsOf,
@@ -53,12 +53,13 @@ const ROBOTS_DECODED_BYTES_MAX = 8 * ROBOTS_BYTES_MAX;
 export const host: Behaviour<Props, State, Message> = {
   start: (props) => load({ phase: 'activated', props, epoch: 0, wake: 0, errands: [] }),
 
-  restart: (props, held) => {
+  restart: (props, held, { lost }, now) => {
     const epoch = held.epoch + 1;
-    const state: Beginning = { phase: 'fencing', props, epoch, wake: held.wake, errands: [...held.errands] };
+    const state: State = { phase: 'fencing', props, epoch, wake: held.wake, errands: errandsOf(held, lost) };
     return [
       state,
       [
+        ...owedToTheGate(held, lost, now),
         send(addresses.workbench, { type: 'hostRestarted', host: props.name }),
         send(addresses.frontier, { type: 'fenceFor', host: props.name, epoch }),
       ],
@@ -103,7 +104,7 @@ export const host: Behaviour<Props, State, Message> = {
       if (resolution.kind === 'failed') {
         state.snapshot = {
           ...state.snapshot,
-          breaker: breakers.failed(state.snapshot.breaker, now.wallMs, now.draw()),
+          breaker: breakers.failed(state.snapshot.breaker, now.wallMs, now.draw(), state.props.breaker),
         };
       }
       return goOn(state, now, []);
@@ -117,7 +118,7 @@ export const host: Behaviour<Props, State, Message> = {
     fetched: (state, { permit, result }, now) => {
       const visit = state.phase === 'live' ? state.open.get(permit) : undefined;
       if (state.phase !== 'live' || visit === undefined || visit.phase !== 'fetching') {
-        return [heard(state), [send(addresses.workbench, { type: 'closed', visits: [permit] })]];
+        return [heard(state), [closed(permit)]];
       }
       return transported(state, permit, visit, result, now);
     },
@@ -126,6 +127,11 @@ export const host: Behaviour<Props, State, Message> = {
       if (state.phase !== 'live') return [heard(state), []];
       const visit = state.open.get(permit);
       if (visit === undefined || visit.phase !== 'reading') return [state, []];
+      if (visit.what !== 'page' && result.kind === 'unparsed' && result.code === 'interrupted') {
+        // It may hold a delay that is not known now: no verdict, so that the gate waits for the longest.
+        abandon(state, permit, visit, now);
+        return proceed(state, now, [closed(permit)], null);
+      }
       state.open.delete(permit);
       if (visit.what === 'page') return proceed(state, now, [emitContent(state, permit, visit, result, now)], null);
       const url = visit.what === 'robots' ? visit.hunt.url : visit.errand.url;
@@ -148,18 +154,19 @@ export const host: Behaviour<Props, State, Message> = {
       return proceed(state, now, effects, verdict);
     },
 
-    recorded: (state, { tickets, ready }, now) => {
+    recorded: (state, recorded, now) => {
       if (state.phase !== 'live') return [heard(state), []];
-      for (const ticket of tickets) {
-        for (const { sequence, next } of state.parts.get(ticket) ?? []) {
-          queues.letGo(state.queue, sequence);
-          if (next !== null) queues.place(state.queue, next);
-        }
-        state.parts.delete(ticket);
-      }
-      queues.compare(state.queue, ready);
+      acknowledge(state, recorded);
       readAnew(state);
       return state.activity.doing === 'resting' ? [state, []] : proceed(state, now, [], null);
+    },
+
+    unrecorded: (state, { ticket, permit }, now) => {
+      if (state.phase !== 'live') return [heard(state), permit === null ? [] : [closed(permit)]];
+      const rows = state.parts.get(ticket) ?? [];
+      state.parts.delete(ticket);
+      const entries = rows.flatMap(({ sequence }) => state.queue.taken.get(sequence) ?? []);
+      return proceed(state, now, [emitUnrecorded(state, permit, entries, now)], null);
     },
 
     visitLost: (state, { permit }, now) => {
@@ -195,7 +202,33 @@ export const host: Behaviour<Props, State, Message> = {
   },
 };
 
-// -- beginning --------------------------------------------------------------------------------------------------
+// -- after a crash ----------------------------------------------------------------------------------------------
+
+/** Other hosts wait for theirs: those that wait, and those that were under way. */
+function errandsOf(held: State, lost: Message | null): Errand[] {
+  const errands = [...held.errands];
+  if (held.phase === 'live')
+    for (const visit of held.open.values()) if (visit.what === 'errand') errands.push(visit.errand);
+  if (lost?.type === 'errand' && !errands.includes(lost)) errands.push(lost);
+  return errands;
+}
+
+/**
+ * What the message in hand would have told the workbench's gate: a permit that was not spent is given back, the end of
+ * a page's request is judged. A robots.txt that was not read may hold any delay: its gate waits for the longest.
+ */
+function owedToTheGate(held: State, lost: Message | null, now: Instant): Effect[] {
+  if (lost?.type === 'granted') return [giveBack(lost.permit)];
+  if (lost?.type !== 'fetched' || held.phase !== 'live') return [];
+  const { permit, result } = lost;
+  const transport = judgeTransport(result, { hadValidators: false, nowWallMs: now.wallMs });
+  const mayHoldRules = held.open.get(permit)?.what !== 'page' && transport.next === 'parse';
+  if (mayHoldRules) return [];
+  const verdict: Verdict = { permit, closedForMs: learn(held, transport, result.durationMs, now) };
+  return [send(addresses.workbench, { type: 'settle', host: held.props.name, verdict, ask: null })];
+}
+
+// -- beginning ------------------------------------------------------------------------------------------------------
 
 function load(state: Beginning): Turn<State> {
   return [state, [{ do: 'loadHost', host: state.props.name, limit: state.props.window }]];
@@ -233,7 +266,7 @@ function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<Sta
     wake,
     activity: { doing: 'nothing', visits: 0 },
     // A probe that was out when the last incarnation ended will never be told.
-    snapshot: { ...snapshot, breaker: breakers.lost(snapshot.breaker, now.wallMs, now.draw()) },
+    snapshot: { ...snapshot, breaker: breakers.lost(snapshot.breaker, now.wallMs, now.draw(), props.breaker) },
     robots: new Map(loaded.robots.map(({ origin, state }) => [origin, state])),
     matchers: new Map(),
     queue,
@@ -249,6 +282,18 @@ function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<Sta
 
 function notesOf(host: HostName, notes: readonly string[]): Effect[] {
   return notes.map((note) => log('error', 'row_set_aside', { host, note }));
+}
+
+/** Its rows are let go, and stand where their part has put them. */
+function acknowledge(state: Live, { tickets, ready }: Recorded): void {
+  for (const ticket of tickets) {
+    for (const { sequence, next } of state.parts.get(ticket) ?? []) {
+      queues.letGo(state.queue, sequence);
+      if (next !== null) queues.place(state.queue, next);
+    }
+    state.parts.delete(ticket);
+  }
+  queues.compare(state.queue, ready);
 }
 
 function isReading({ activity }: Live): boolean {
@@ -393,6 +438,10 @@ function requestFor(props: Props, target: Target, permit: Permit): FetchRequest 
   };
 }
 
+function closed(permit: PermitNumber): Effect {
+  return send(addresses.workbench, { type: 'closed', visits: [permit] });
+}
+
 function giveBack(permit: Permit): Effect {
   return send(addresses.workbench, { type: 'returned', permit: permit.number, host: permit.host });
 }
@@ -407,7 +456,7 @@ function transported(
 ): Turn<State> {
   if (result.kind === 'failure' && result.code === 'interrupted') {
     abandon(state, permit, visit, now);
-    return goOn(state, now, [send(addresses.workbench, { type: 'closed', visits: [permit] })]);
+    return goOn(state, now, [closed(permit)]);
   }
   const transport = judgeTransport(result, { hadValidators: false, nowWallMs: now.wallMs });
   const verdict: Verdict = { permit, closedForMs: learn(state, transport, result.durationMs, now) };
@@ -447,8 +496,8 @@ function learn(state: Live, transport: TransportJudgement, durationMs: number, n
     transport.breaker === 'success'
       ? breakers.succeeded(snapshot.breaker)
       : transport.breaker === 'failure'
-        ? breakers.failed(snapshot.breaker, now.wallMs, now.draw())
-        : breakers.lost(snapshot.breaker, now.wallMs, now.draw());
+        ? breakers.failed(snapshot.breaker, now.wallMs, now.draw(), state.props.breaker)
+        : breakers.lost(snapshot.breaker, now.wallMs, now.draw(), state.props.breaker);
   let { throttle, closedUntilMs } = snapshot;
   let closedForMs = 0;
   if (transport.throttle !== null) {
@@ -523,7 +572,10 @@ function giveToParser(
 /** Nothing came of it: as if it had not been begun. */
 function abandon(state: Live, permit: PermitNumber, visit: OpenVisit, now: Instant): void {
   state.open.delete(permit);
-  state.snapshot = { ...state.snapshot, breaker: breakers.lost(state.snapshot.breaker, now.wallMs, now.draw()) };
+  state.snapshot = {
+    ...state.snapshot,
+    breaker: breakers.lost(state.snapshot.breaker, now.wallMs, now.draw(), state.props.breaker),
+  };
   if (visit.what === 'page') {
     queues.letGo(state.queue, visit.entry.at.sequence);
     queues.place(state.queue, visit.entry);

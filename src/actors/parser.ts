@@ -1,8 +1,8 @@
 /**
  * A parser: gives bodies to its worker thread, two at a time so that the thread never waits, and answers the hosts.
  *
- * The others wait here and outlive a crash of this actor. What the thread had in hand is lost with it: its host is
- * told `worker_crashed` and decides whether the URL is tried again.
+ * The others wait here and outlive a crash of this actor. What the thread reads is lost with it: the host of the page
+ * in hand is told `worker_crashed` and decides whether the URL is tried again; another is told `interrupted`.
  */
 import type { Behaviour, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
@@ -25,20 +25,11 @@ const READING_MAX = 2;
 export const parser: Behaviour<Props, State, Message> = {
   start: ({ thread }) => [{ thread, waiting: [], reading: [] }, []],
 
-  restart: ({ thread }, held) => {
-    const lost = held.reading.map((read) =>
-      send(addresses.host(read.host), {
-        type: 'parsed',
-        permit: read.permit,
-        result: {
-          kind: 'unparsed',
-          code: 'worker_crashed',
-          detail: 'the parser crashed with it in hand',
-          archive: null,
-        },
-      }),
-    );
-    return fill({ thread, waiting: held.waiting, reading: [] }, lost);
+  restart: ({ thread }, held, { lost }) => {
+    const inHand = lost === null ? null : lost.type === 'read' ? lost.permit : lost.ticket;
+    const effects = held.reading.map((read) => unread(read, read.permit === inHand));
+    if (lost?.type === 'read') effects.push(unread(lost, true));
+    return fill({ thread, waiting: held.waiting, reading: [] }, effects);
   },
 
   on: {
@@ -57,6 +48,14 @@ export const parser: Behaviour<Props, State, Message> = {
     },
   },
 };
+
+/** What was in hand answers for the crash; what stood beside it is read another time. */
+function unread({ host, permit }: Read, inHand: boolean): Effect {
+  const code = inHand ? 'worker_crashed' : 'interrupted';
+  const detail = inHand ? 'the parser crashed with it in hand' : 'the parser crashed beside it';
+  const result = { kind: 'unparsed', code, detail, archive: null } as const;
+  return send(addresses.host(host), { type: 'parsed', permit, result });
+}
 
 function fill(state: State, effects: Effect[]): Turn<State> {
   const taken = state.waiting.slice(0, READING_MAX - state.reading.length);

@@ -84,11 +84,15 @@ export const recorder: Behaviour<Props, State, Message> = {
     [],
   ],
 
-  // Wishes and the batch under way outlive an incarnation; only timers have to be set anew.
-  restart: (props, held, _crash, now) => {
-    const effects: Effect[] = held.unsynced ? [syncLater(props, now)] : [];
-    if (held.writing.phase === 'pausing') effects.push(reopenLater(held.writing.trouble, now));
-    return write(held, now, effects, true);
+  // Wishes and the batch under way outlive an incarnation; only timers have to be set anew. A message that was set aside
+  // is taken up here all the same: without a wish, or the word on a batch, all would wait for ever. What crashes even so
+  // uses up the restarts, and ends the crawl with its reason.
+  restart: (props, held, { lost }, now) => {
+    const again: Effect[] = held.unsynced ? [syncLater(props, now)] : [];
+    const [state, effects] = lost === null ? [held, []] : takeUp(held, lost, now);
+    if (lost !== null) again.push(log('warn', 'taken_up', { actor: 'recorder', message: lost.type }));
+    if (state.writing.phase === 'pausing') again.push(reopenLater(state.writing.trouble, now));
+    return write(state, now, [...again, ...effects], true);
   },
 
   on: {
@@ -158,6 +162,11 @@ export const recorder: Behaviour<Props, State, Message> = {
   // What was committed since the last sync is synced too, even if nothing more is to be written (D7).
   drain: (state, now) => write({ ...state, draining: true, syncIsDue: state.unsynced }, now, [], true),
 };
+
+function takeUp(state: State, lost: Message, now: Instant): Turn<State> {
+  const handle = recorder.on[lost.type] as (state: State, message: Message, now: Instant) => Turn<State>;
+  return handle(state, lost, now);
+}
 
 // -- writing ----------------------------------------------------------------------------------------------------
 

@@ -113,11 +113,21 @@ export const workbench: Behaviour<Props, State, Message> = {
     return [state, state.owed];
   },
 
-  // Gates, asks and open visits outlive an incarnation: they are what keeps the promise to the hosts of the web.
-  restart: (_props, held, _crash, now) => {
+  // Gates, asks and open visits outlive an incarnation: they are what keeps the promise to the hosts of the web. A
+  // message that was set aside is taken up here all the same: a gate without its word would stay as it is. What crashes
+  // even so uses up the restarts, and ends the crawl with its reason.
+  restart: (_props, held, { lost }, now) => {
     held.repeated = held.done ?? held.repeated;
     held.timerAtMs = null;
-    held.owed.push(watch(addresses.recorder), watch(addresses.frontier), sweepLater(now));
+    const before = held.owed;
+    if (lost !== null) takeUp(held, lost, now);
+    held.owed = [
+      ...before,
+      ...(lost === null ? [] : held.owed),
+      watch(addresses.recorder),
+      watch(addresses.frontier),
+      sweepLater(now),
+    ];
     grantAll(held, now);
     return [held, held.owed];
   },
@@ -196,6 +206,12 @@ export const workbench: Behaviour<Props, State, Message> = {
     }),
   } satisfies Handlers<State, Message>,
 };
+
+function takeUp(state: State, lost: Message, now: Instant): void {
+  const handle = workbench.on[lost.type] as (state: State, message: Message, now: Instant) => Turn<State>;
+  handle(state, lost, now);
+  state.owed.push(log('warn', 'taken_up', { actor: 'workbench', message: lost.type }));
+}
 
 /** A handler of what one message changes and owes. What the last incarnation carried out is not carried out again. */
 function carryOut<M extends Message>(

@@ -165,7 +165,7 @@ export const configSchema = z.strictObject({
   breaker: group('Hosts that fail', {
     failures: option(whole(1, 1_000), 5, 'Failures in a row that close a host.', 'failures'),
     quarantineSeconds: option(
-      z.number().min(1).max(86_400),
+      z.number().min(1).max(3_600),
       30,
       'The first time for which it stays closed; it doubles.',
       'seconds',
@@ -175,12 +175,6 @@ export const configSchema = z.strictObject({
     expectedUrls: option(whole(1_000, 1e10), 1e7, 'It keeps to one false hit in a hundred up to this size.', 'URLs'),
   }),
   hosts: group('Host actors', {
-    liveMax: option(
-      whole(1, 1_000_000),
-      50_000,
-      'Hosts in memory; beyond it the least recently used one is put to the store.',
-      'hosts',
-    ),
     activeFactor: option(z.number().min(1).max(100), 3, 'Hosts kept ready per fetch slot.', 'hosts'),
   }),
 });

@@ -23,7 +23,7 @@ export interface ResolverOptions {
   readonly clock: { monotonicMs(): number };
   /** Name servers as `address[:port]`; left out, those of the system, together with its hosts file. */
   readonly servers?: readonly string[];
-  /** Fixed answers. `*.test` stands for every name below `test`, at any depth. */
+  /** Fixed answers. `*.test` stands for every name below `test`, at any depth, `*` for every name. */
   readonly hosts?: Readonly<Record<string, string | readonly string[]>>;
   /** Only read when `servers` is left out. */
   readonly hostsFile?: string;
@@ -245,15 +245,17 @@ function nameServerClient(servers: readonly string[] | undefined): NameServerCli
 function staticHosts(hosts: NonNullable<ResolverOptions['hosts']>): (name: string) => readonly string[] | null {
   const exact = new Map<string, readonly string[]>();
   const below = new Map<string, readonly string[]>();
+  let others: readonly string[] | null = null;
   for (const [pattern, value] of Object.entries(hosts)) {
     const wild = pattern.startsWith('*.');
-    const name = canonicalName(wild ? pattern.slice(2) : pattern);
+    const name = pattern === '*' ? '' : canonicalName(wild ? pattern.slice(2) : pattern);
     const addresses = typeof value === 'string' ? [value] : value;
     const wrong = addresses.find((address) => isIP(address) === 0);
     if (name === null) throw new Error(`dns.hosts: ${JSON.stringify(pattern)} is neither a name nor a "*." pattern`);
     if (addresses.length === 0) throw new Error(`dns.hosts: ${JSON.stringify(pattern)} has no address`);
     if (wrong !== undefined) throw new Error(`dns.hosts: ${JSON.stringify(wrong)} is not an address`);
-    (wild ? below : exact).set(name, addresses);
+    if (name === '') others = addresses;
+    else (wild ? below : exact).set(name, addresses);
   }
   return (name) => {
     const addresses = exact.get(name);
@@ -262,7 +264,7 @@ function staticHosts(hosts: NonNullable<ResolverOptions['hosts']>): (name: strin
       const under = below.get(name.slice(dot + 1));
       if (under !== undefined) return under;
     }
-    return null;
+    return others;
   };
 }
 

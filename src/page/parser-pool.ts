@@ -14,6 +14,8 @@
 import { Worker } from 'node:worker_threads';
 import type { ParseResult, ParseTask, UnparsedPage } from '../domain/parsing.js';
 import type { ParsePort } from '../protocols/ports.js';
+import { notePath } from './in-hand.js';
+import { type PackedResult, unpacked } from './link-columns.js';
 import { parse } from './parse.js';
 import type { ParserThreadData } from './worker.js';
 
@@ -29,6 +31,8 @@ export interface ParserThreadsOptions {
   readonly workerUrl?: URL;
   /** Obey the practice web's fault header. */
   readonly faults?: boolean;
+  /** Where threads note what they have in hand; none are kept without it. */
+  readonly noteDirectory?: string;
   readonly taskMsMax?: number;
   /** Heap of one thread. */
   readonly heapMegabytesMax?: number;
@@ -44,7 +48,7 @@ const INSIDE_MAX = 4;
 const COPY_BYTES_MAX = 256 * 1024;
 
 export function createParserThreads(options: ParserThreadsOptions): Parser {
-  const lines = Array.from({ length: options.threads }, () => new ThreadLine(options));
+  const lines = Array.from({ length: options.threads }, (_, number) => new ThreadLine(number, options));
   return {
     parse: async (thread, task) => {
       const line = lines[thread];
@@ -84,7 +88,13 @@ class ThreadLine {
   private deathReason: string | null = null;
   private deadline: NodeJS.Timeout | null = null;
 
-  constructor(private readonly options: ParserThreadsOptions) {}
+  /** The thread starts now: it takes a quarter of a second to load, and what comes meanwhile would stand open. */
+  constructor(
+    private readonly number: number,
+    private readonly options: ParserThreadsOptions,
+  ) {
+    this.worker = this.startThread();
+  }
 
   parse(task: ParseTask): Promise<ParseResult> {
     if (this.ending !== null) return Promise.resolve(INTERRUPTED);
@@ -130,12 +140,13 @@ class ThreadLine {
   }
 
   private startThread(): Worker {
-    const { workerUrl, faults, heapMegabytesMax } = this.options;
+    const { workerUrl, faults, heapMegabytesMax, noteDirectory } = this.options;
+    const path = noteDirectory === undefined ? null : notePath(noteDirectory, this.number);
     const worker = new Worker(workerUrl ?? new URL('./worker.js', import.meta.url), {
-      workerData: { faults: faults ?? false } satisfies ParserThreadData,
+      workerData: { faults: faults ?? false, notePath: path } satisfies ParserThreadData,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax ?? HEAP_MEGABYTES_MAX },
     });
-    worker.on('message', (result: ParseResult) => this.answered(result));
+    worker.on('message', (answer: PackedResult) => this.answered(unpacked(answer)));
     worker.on('error', (error) => {
       this.deathReason = error.message;
     });

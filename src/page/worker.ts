@@ -7,23 +7,30 @@ import { writeSync } from 'node:fs';
 import { parentPort, type TransferListItem, workerData } from 'node:worker_threads';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
 import { firstHeader } from './headers.js';
+import { openNote } from './in-hand.js';
+import { packed } from './link-columns.js';
 import { parse } from './parse.js';
 
 /** What a thread is told when it begins. */
 export interface ParserThreadData {
   /** Obey the practice web's fault header. Never in a crawl of anything else. */
   readonly faults: boolean;
+  /** The file of its note; null: it keeps none. */
+  readonly notePath: string | null;
 }
 
 const FAULT_HEADER = 'x-orbweaver-fault';
 
 const port = parentPort;
-const { faults } = workerData as ParserThreadData;
+const { faults, notePath } = workerData as ParserThreadData;
+const note = notePath === null ? null : openNote(notePath);
 
 port?.on('message', (task: ParseTask) => {
+  note?.begin(task.url);
   if (faults) obeyFault(task);
   const result = parse(task);
-  port.postMessage(result, transfersOf(result));
+  note?.end();
+  port.postMessage(packed(result), transfersOf(result));
 });
 
 function transfersOf(result: ParseResult): TransferListItem[] {

@@ -155,6 +155,11 @@ export function judgeRobots(verdict: 'disallowed' | 'unreadable'): TransportJudg
     : judged('robots_unknown', 'robots_unreadable', null);
 }
 
+/** What came of the visit can't be kept, as it crashes whoever handles it. */
+export function judgeCrash(): TransportJudgement {
+  return judged('crash', 'worker_crashed', null);
+}
+
 /**
  * The state of a URL after a judgement that ends its visit. A judgement that leaves the lifecycle alone leaves a known
  * page as it was; a URL of which nothing is known yet, and that won't be asked again soon, is refused.

@@ -30,10 +30,15 @@ export type Handlers<State, Message extends Tagged> = {
 };
 
 /** What a restart is told about the crash before it. */
-export interface Crash {
+export interface Crash<Message extends Tagged = Tagged> {
   readonly reason: string;
   /** The type of the message in hand; null when the crash was not in a handler. */
   readonly inHand: string | null;
+  /**
+   * The message in hand where it will not be handled any more: dropped, set aside, or an answer to the incarnation that
+   * crashed; null for a timer of its own, which a restart sets anew. Who waits for what it would have brought has to be told by the restart, as nobody else knows of it.
+   */
+  readonly lost: Message | null;
 }
 
 export interface Behaviour<Props, State, Message extends Tagged> {
@@ -43,7 +48,7 @@ export interface Behaviour<Props, State, Message extends Tagged> {
    * An incarnation after a crash. `held` is the state as the crashed one left it, perhaps in the middle of a change:
    * take from it only what must outlive an incarnation. Without it, `start` is called and all of it is forgotten.
    */
-  readonly restart?: (props: Props, held: State, crash: Crash, now: Instant) => Turn<State>;
+  readonly restart?: (props: Props, held: State, crash: Crash<Message>, now: Instant) => Turn<State>;
   readonly on: Handlers<State, Message>;
   /** Asked to stop: the turn that begins to drain. The actor goes on until it performs `finish` or its deadline passes. Without it the actor ends at once. */
   readonly drain?: (state: State, now: Instant) => Turn<State>;

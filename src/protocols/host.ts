@@ -17,6 +17,7 @@ export type Message =
   | Fetched
   | Parsed
   | Recorded
+  | Unrecorded
   | Errand
   | ErrandDone
   | { readonly type: 'errandDue'; readonly origin: Origin }
@@ -88,4 +89,11 @@ export interface Recorded {
   readonly tickets: readonly number[];
   /** Ready rows of the host that the store holds now. */
   readonly ready: number;
+}
+
+/** From the frontier: this wish crashed it, twice, and will not be in the store. */
+export interface Unrecorded {
+  readonly type: 'unrecorded';
+  readonly ticket: number;
+  readonly permit: PermitNumber | null;
 }

@@ -48,6 +48,11 @@ export interface StorePort {
   eachKey(visit: (key: UrlKey) => void): Promise<void>;
   /** Of one URL, for `why`; null when never seen. */
   readRecord(key: UrlKey, host: HostName): Promise<UrlRecord | null>;
+  /**
+   * Counts a death of the process against URLs that were in hand at that moment, if they are still queued. On the disk
+   * when it resolves; resolves to their records as they are now.
+   */
+  countDeaths(urls: readonly { readonly key: UrlKey; readonly host: HostName }[]): Promise<readonly UrlRecord[]>;
   readSummary(host: HostName): Promise<QueueSummary | null>;
   /** What the store held when it was opened. */
   opened(): StoreOpening;

@@ -84,6 +84,7 @@ class SimulatedDisk implements Disk {
       readQueue: (host, from, limit) => read(`queue ${host}`, () => inner.readQueue(host, from, limit)),
       listHosts: (after, limit) => read('hosts', () => inner.listHosts(after, limit)),
       eachKey: (visit) => read('keys', () => inner.eachKey(visit)),
+      countDeaths: (urls) => inner.countDeaths(urls),
       readRecord: (key, host) => read('record', () => inner.readRecord(key, host)),
       readSummary: (host) => read('summary', () => inner.readSummary(host)),
       opened: () => inner.opened(),

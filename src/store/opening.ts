@@ -64,28 +64,35 @@ export const EMPTY_STATE: StoreState = {
   archiveNumber: 1,
 };
 
-/** @param distrust the last sync failed: what came after the last good one may be lost though it can still be read. */
+/** How far what is there is believed. */
+export interface Belief {
+  /** The last sync failed: what came after the last good one may be lost though it can still be read. */
+  readonly distrust: boolean;
+  /** Rows that are queued anew get sequences from there on, or higher ones. */
+  readonly freshFrom: number;
+}
+
 export async function openSession(
   options: OpeningOptions,
-  distrust: boolean,
+  belief: Belief,
 ): Promise<{ session: Session; opening: StoreOpening }> {
   const database = options.database();
   await openDatabase(database, options.directory); // 1
   try {
-    return await openStoreOn(database, options, distrust);
+    return await openStoreOn(database, options, belief);
   } catch (error) {
     await database.close().catch(() => {});
     throw storeErrorFrom(error, `the store in ${options.directory} can't be opened`);
   }
 }
 
-async function openStoreOn(database: Database, options: OpeningOptions, distrust: boolean) {
+async function openStoreOn(database: Database, options: OpeningOptions, belief: Belief) {
   await checkSchema(database, options.directory); // 2
   const notes: string[] = [];
   const stored = await readState(database, options); // 3
   const unclean = (await database.get(META.running)) !== undefined;
   const known = await readFilesKnown(database, options.files, notes);
-  const repaired = await repairFiles({ database, files: options.files, known, state: stored, distrust, notes }); // 4
+  const repaired = await repairFiles({ database, files: options.files, known, state: stored, ...belief, notes }); // 4
   await cutFiles(options.files, known.marks, notes);
   await markRunning(database, repaired.state); // 5
   const { state } = repaired;

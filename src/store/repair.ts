@@ -10,7 +10,8 @@
  * - **Beyond them** something else has damaged the files. The archive's index says which visits are lost, and they
  *   are queued again; the files are cut to what is whole.
  *
- * A URL is queued again by its row if it still has one; else with a fresh sequence.
+ * A URL is queued again by its row if it still has one; else with a fresh sequence, which no row has had and none will
+ * get from whoever numbers them.
  */
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
@@ -52,6 +53,8 @@ export interface RepairInput {
   readonly state: StoreState;
   /** Nothing that came after the last sync commit is believed. */
   readonly distrust: boolean;
+  /** Sequences below may be given by others; those of the state are in use at any rate. */
+  readonly freshFrom: number;
   readonly notes: string[];
 }
 
@@ -304,15 +307,17 @@ async function writeRepair(input: RepairInput, damage: Damage, dealtWith: readon
   for (const [name, mark] of damage.marks) rows.put(fileKey(name), encodeFile(mark));
   for (const name of damage.gone) rows.delete(fileKey(name));
   for (const batch of dealtWith) rows.delete(unsyncedKey(batch));
-  let { nextSequence } = input.state;
+  const freshFrom = Math.max(input.state.nextSequence, input.freshFrom);
+  let nextFresh = freshFrom;
   let { ready, waiting } = input.state.totals;
   for (const [host, keys] of damage.lost) {
-    const again = await queueAgain(input, rows, host, keys, nextSequence);
-    nextSequence = again.nextSequence;
+    const again = await queueAgain(input, rows, host, keys, nextFresh);
+    nextFresh = again.nextFresh;
     ready += again.ready;
     waiting -= again.fromWaiting;
   }
   const pages = damage.pagesLeft ?? Math.max(0, input.state.totals.pages - damage.pagesLost);
+  const nextSequence = nextFresh > freshFrom ? nextFresh : input.state.nextSequence;
   const state = { ...input.state, nextSequence, totals: { ...input.state.totals, ready, waiting, pages } };
   rows.put(META.state, encodeState(state));
   await rows.write(true);
@@ -320,7 +325,7 @@ async function writeRepair(input: RepairInput, damage: Damage, dealtWith: readon
 }
 
 interface QueuedAgain {
-  readonly nextSequence: number;
+  readonly nextFresh: number;
   readonly ready: number;
   readonly fromWaiting: number;
 }
@@ -330,7 +335,7 @@ async function queueAgain(
   rows: RowBatch,
   host: HostName,
   keys: ReadonlySet<UrlKey>,
-  firstSequence: number,
+  firstFresh: number,
 ): Promise<QueuedAgain> {
   const { database, notes } = input;
   const partition = partitionOf(host);
@@ -340,7 +345,7 @@ async function queueAgain(
   const recounted = await recount(database, host, queue);
   const draft = new QueueDraft(recounted.queue, recounted.rows);
   const places = await placesOf(database, partition, host, keys);
-  let nextSequence = firstSequence;
+  let nextFresh = firstFresh;
   let fromWaiting = 0;
   let ready = 0;
   for (const key of keys) {
@@ -368,7 +373,7 @@ async function queueAgain(
     const at: QueuePosition = {
       queue: 'ready',
       priority: record.priority,
-      sequence: place?.sequence ?? nextSequence++,
+      sequence: place?.sequence ?? nextFresh++,
     };
     rows.put(registryKey(partition, key), encodeRecord(again));
     rows.put(positionKey(partition, host, at), urlKeyBytes(key));
@@ -376,7 +381,7 @@ async function queueAgain(
     ready++;
   }
   rows.put(summaryKey(partition, host), encodeCounts(draft.after()));
-  return { nextSequence, ready, fromWaiting };
+  return { nextFresh, ready, fromWaiting };
 }
 
 async function placesOf(

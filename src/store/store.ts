@@ -12,19 +12,20 @@
 import { join } from 'node:path';
 import type { HostName } from '../domain/host.js';
 import { partitionOf } from '../domain/host.js';
-import type { QueueSummary, UrlRecord } from '../domain/record.js';
+import type { QueueSummary, UrlRecord, UrlState } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
 import type { HostLoaded, HostsListed, QueueRead } from '../protocols/effects.js';
 import { StoreError, type StoreOpening, type StorePort } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
+import { encodeRecord } from './codec.js';
 import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
 import { type OpeningOptions, openSession, type Session } from './opening.js';
 import { bestClass, recount, summaryOf } from './queues.js';
 import * as reading from './reading.js';
-import { META, unsyncedKey } from './schema.js';
+import { META, registryKey, unsyncedKey } from './schema.js';
 
 export interface StoreOptions {
   /** The data directory: `store/` for the database, the archive and pages beside it. */
@@ -41,6 +42,8 @@ export interface StoreOptions {
   readonly cachedHostsMax?: number;
 }
 
+/** More than are ever given in one life of the process: at ten thousand a second they last for three years. */
+const SEQUENCES_OF_A_LIFE = 2 ** 40;
 const ARCHIVE_BYTES_MAX = 1_000_000_000;
 const CACHED_HOSTS_MAX = 50_000;
 
@@ -55,9 +58,12 @@ export async function openStore(options: StoreOptions): Promise<StorePort> {
     archiveBytesMax: options.archiveBytesMax ?? ARCHIVE_BYTES_MAX,
     cachedHostsMax: options.cachedHostsMax ?? CACHED_HOSTS_MAX,
   };
-  const opened = await openSession(opening, false);
+  const opened = await openSession(opening, { distrust: false, freshFrom: 0 });
   return new Store(opening, opened.session, opened.opening);
 }
+
+/** States of URLs that are in a queue: their visit has not been completed. */
+const IN_QUEUE: ReadonlySet<UrlState> = new Set(['queued', 'waiting', 'parked']);
 
 type Phase =
   | { readonly is: 'open'; readonly session: Session }
@@ -70,9 +76,12 @@ class Store implements StorePort {
   readonly #options: OpeningOptions;
   #phase: Phase;
   #opening: StoreOpening;
+  /** What is queued anew while a frontier is at work, which goes on counting where this life began. */
+  readonly #freshFrom: number;
 
   constructor(options: OpeningOptions, session: Session, opening: StoreOpening) {
     this.#options = options;
+    this.#freshFrom = opening.nextSequence + SEQUENCES_OF_A_LIFE;
     this.#phase = { is: 'open', session };
     this.#opening = opening;
   }
@@ -129,7 +138,7 @@ class Store implements StorePort {
     this.#phase = { is: 'failed', error, session: null, distrust };
     if (phase.session !== null) await shut(phase.session);
     try {
-      const { session, opening } = await openSession(this.#options, distrust);
+      const { session, opening } = await openSession(this.#options, { distrust, freshFrom: this.#freshFrom });
       this.#phase = { is: 'open', session };
       this.#opening = { ...opening, unclean: this.#opening.unclean };
       return opening.batch;
@@ -155,37 +164,57 @@ class Store implements StorePort {
     }
   }
 
+  async countDeaths(urls: readonly { readonly key: UrlKey; readonly host: HostName }[]): Promise<UrlRecord[]> {
+    return this.#readOrThrow(async (session) => {
+      const counted: UrlRecord[] = [];
+      const rows = new RowBatch(session.database);
+      for (const { key, host } of urls) {
+        const record = await reading.readRecord(session, partitionOf(host), key, host);
+        if (record === null || !IN_QUEUE.has(record.state)) continue;
+        const next = { ...record, processDeaths: record.processDeaths + 1 };
+        rows.put(registryKey(partitionOf(host), key), encodeRecord(next));
+        counted.push(next);
+      }
+      await rows.write(true);
+      return counted;
+    });
+  }
+
   // -- reading --------------------------------------------------------------------------------------------------
 
   async loadHost(host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>> {
-    const nothing = { host, snapshot: null, robots: [], summary: null };
     return this.#read(
-      async (session) => {
-        const notes: string[] = [];
-        const counted = await reading.readQueueCounts(session, host, notes);
-        if (counted === null) return { ...nothing, head: reading.EMPTY_HEAD };
-        const snapshot = await reading.readSnapshot(session, counted, notes);
-        const robots = await reading.readRobots(session, counted, notes);
-        const head = await reading.readHead(session, counted, counted.heads, limit, notes);
-        if (reading.agrees(counted, head)) return { host, snapshot, robots, summary: summaryOf(counted), head };
-        const { queue } = await recount(session.database, host, counted);
-        session.suspects.add(host);
-        notes.push(`counts of ${host} don't fit its rows: counted anew`);
-        const anew = await reading.readHead(session, queue, queue.heads, limit, notes);
-        return { host, snapshot, robots, summary: summaryOf(queue), head: anew };
-      },
-      (failure) => ({ ...nothing, head: reading.unreadHead(failure) }),
+      (session) => whileUnchanged(session, host, () => this.#load(session, host, limit)),
+      (failure) => ({ ...nothingOf(host), head: reading.unreadHead(failure) }),
     );
+  }
+
+  async #load(session: Session, host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>> {
+    const notes: string[] = [];
+    const counted = await reading.readQueueCounts(session, host, notes);
+    if (counted === null) return { ...nothingOf(host), head: reading.EMPTY_HEAD };
+    const snapshot = await reading.readSnapshot(session, counted, notes);
+    const robots = await reading.readRobots(session, counted, notes);
+    const head = await reading.readHead(session, counted, counted.heads, limit, notes);
+    // Rows of a batch that is being written may be there before its counts are: nothing can be said of them then.
+    if (this.#phase.is !== 'open' || reading.agrees(counted, head))
+      return { host, snapshot, robots, summary: summaryOf(counted), head };
+    const { queue } = await recount(session.database, host, counted);
+    session.suspects.add(host);
+    notes.push(`counts of ${host} don't fit its rows: counted anew`);
+    const anew = await reading.readHead(session, queue, queue.heads, limit, notes);
+    return { host, snapshot, robots, summary: summaryOf(queue), head: anew };
   }
 
   async readQueue(host: HostName, from: readonly number[], limit: number): Promise<Omit<QueueRead, 'type'>> {
     return this.#read(
-      async (session) => {
-        const notes: string[] = [];
-        const queue = await reading.readQueueCounts(session, host, notes);
-        if (queue === null) return { host, head: reading.EMPTY_HEAD };
-        return { host, head: await reading.readHead(session, queue, from, limit, notes) };
-      },
+      (session) =>
+        whileUnchanged(session, host, async () => {
+          const notes: string[] = [];
+          const queue = await reading.readQueueCounts(session, host, notes);
+          if (queue === null) return { host, head: reading.EMPTY_HEAD };
+          return { host, head: await reading.readHead(session, queue, from, limit, notes) };
+        }),
       (failure) => ({ host, head: reading.unreadHead(failure) }),
     );
   }
@@ -230,6 +259,22 @@ class Store implements StorePort {
     } catch (error) {
       throw storeErrorFrom(error, "the store can't be read");
     }
+  }
+}
+
+function nothingOf(host: HostName): Omit<HostLoaded, 'type' | 'head'> {
+  return { host, snapshot: null, robots: [], summary: null };
+}
+
+/**
+ * Reads again where a batch changed the host meanwhile: counts from before it and rows from after it would not fit,
+ * and a class that was empty before it would be passed over.
+ */
+async function whileUnchanged<T>(session: Session, host: HostName, read: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const before = session.queues.get(host);
+    const result = await read();
+    if (session.queues.get(host) === before) return result;
   }
 }
 

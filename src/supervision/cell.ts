@@ -77,7 +77,7 @@ type Decide = NonNullable<ErasedBehaviour['on'][string]>;
 
 const UNBORN = Symbol('no incarnation has started yet');
 const DRAIN = new Sealed({ type: 'drain' }, null);
-const SIBLING: Crash = { reason: 'sibling', inHand: null };
+const SIBLING: Crash = { reason: 'sibling', inHand: null, lost: null };
 const NOTHING: readonly Effect[] = [];
 const NOTICES = ['crashed', 'restarted', 'stopped'] as const;
 
@@ -372,16 +372,17 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
     const { path: actor, incarnation } = this;
     const stack = error instanceof Error ? (error.stack ?? null) : null;
     this.runtime.note('error', 'actor_crashed', { actor, incarnation, message: type, reason, stack });
-    this.crashBefore = { reason, inHand: type };
+    const untold = this.crashBefore?.lost ?? null; // the restart that was to be told of it crashed itself
     this.endIncarnation('down');
-    if (inHand !== null && inHand !== DRAIN) this.judgeInHand(inHand);
+    const lost = inHand === null || inHand === DRAIN ? untold : this.judgeInHand(inHand);
+    this.crashBefore = { reason, inHand: type, lost };
     if (inHand === DRAIN || this.stopping?.drain === 'taken') this.askToDrain();
     this.runtime.announceFate({ type: 'crashed', who: this.path, reason });
     this.supervisor.childCrashed(this, reason);
   }
 
-  /** The message that was being handled: once more, or never. An answer to the incarnation that is gone: never. */
-  private judgeInHand(letter: Letter): void {
+  /** The message that was being handled: once more, or never, and then it is lost. An answer to the incarnation that is gone: never. */
+  private judgeInHand(letter: Letter): Tagged | null {
     const message = messageIn(letter);
     const isBound = letter instanceof Sealed && letter.incarnation !== null;
     const fields = { actor: this.path, message: message.type };
@@ -393,9 +394,11 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
       this.runtime.bury(this.path, message, 'set_aside');
     } else {
       this.suspect = letter;
-      return this.inbox.unshift(letter);
+      this.inbox.unshift(letter);
+      return null;
     }
     this.suspect = null;
+    return letter instanceof Alarm ? null : message;
   }
 
   private endIncarnation(phase: 'down' | 'ended'): void {

@@ -4,6 +4,7 @@
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { partitionOf } from '../../src/domain/host.js';
+import type { PriorityClass } from '../../src/domain/record.js';
 import type { HostPart } from '../../src/protocols/commit.js';
 import type { StorePort } from '../../src/protocols/ports.js';
 import { encodeRecord } from '../../src/store/codec.js';
@@ -410,6 +411,29 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect((await store.loadHost('a.test', 5)).head).toMatchObject({ notes: [], failure: null });
     });
 
+    it('reads beside commits: each answer is of one moment, and no count is doubted', async () => {
+      const suspicious: string[] = [];
+      for (let batch = 1; batch <= 40; batch++) {
+        // Each batch brings rows of a class that was empty, so that counts from before it would pass them over.
+        const part = seedPart([admission(`http://a.test/${batch}`, batch, { priority: (batch % 8) as PriorityClass })]);
+        const reads: Promise<unknown>[] = [];
+        let isWritten = false;
+        const commit = store.commit(batch, [part], false).then(() => (isWritten = true));
+        while (!isWritten) {
+          const loading = store.loadHost('a.test', 100).then(({ head, summary }) => {
+            suspicious.push(...head.notes);
+            const counted = summary?.ready.reduce((sum, it) => sum + it, 0) ?? 0;
+            expect(head.ready.length).toBeGreaterThanOrEqual(counted);
+          });
+          reads.push(loading);
+          await Promise.race([commit, new Promise((resolve) => setImmediate(resolve))]);
+        }
+        await Promise.all([commit, ...reads]);
+        expect((await store.loadHost('a.test', 100)).head.ready).toHaveLength(batch);
+      }
+      expect(suspicious).toEqual([]);
+    });
+
     it('finds rows below a head that was claimed too high, and counts never go below zero', async () => {
       await store.commit(1, [seedPart([1, 2].map((i) => admission(`http://a.test/${i}`, i)))], false);
       const heads = [0, 0, 0, 1000, 0, 0, 0, 0];
@@ -505,6 +529,17 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect((await store.commit(4, [], true)).queues).toEqual([]);
       expect(await ground.size(PAGES)).toBe(bytes);
       expect((await store.commit(5, [], false)).totals.urls).toBe(1);
+    });
+
+    it('counts a death of the process against URLs that are still queued, and no others', async () => {
+      const [one, two] = [1, 2].map((i) => `http://a.test/${i}`);
+      await store.commit(1, [seedPart([admission(one as string, 1), admission(two as string, 2)])], false);
+      await store.commit(2, [visitPart(two as string, 2)], false);
+      const urls = [one, two, 'http://a.test/never'].map((url) => ({ key: keyOf(url as string), host: 'a.test' }));
+      expect((await store.countDeaths(urls)).map(({ url, processDeaths }) => [url, processDeaths])).toEqual([[one, 1]]);
+      await store.countDeaths(urls);
+      const { head } = await store.loadHost('a.test', 5);
+      expect(head.ready.map(({ record }) => record.processDeaths)).toEqual([2]);
     });
 
     it('refuses a batch that is older than the newest (D2)', async () => {

@@ -88,6 +88,19 @@ describe('static hosts', () => {
     expect((await resolver({ hosts, guard: STRICT }).resolve('a.test', signal)).kind).toBe('refused');
   });
 
+  it('a "*" stands for every name that nothing else names', async () => {
+    const names = resolver({ hosts: { '*': '127.0.0.1', 'b.test': '127.0.0.2', '*.c.test': '127.0.0.3' } });
+    const of = async (name: string) => {
+      const found = await names.resolve(name, signal);
+      return found.kind === 'addresses' ? found.addresses[0]?.address : found.kind;
+    };
+    expect(await Promise.all(['a.test', 'b.test', 'x.c.test'].map(of))).toEqual([
+      '127.0.0.1',
+      '127.0.0.2',
+      '127.0.0.3',
+    ]);
+  });
+
   it('are read strictly', () => {
     expect(() => resolver({ hosts: { 'a.test': 'b.test' } })).toThrow('b.test');
     expect(() => resolver({ hosts: { 'a.test': [] } })).toThrow('a.test');

@@ -49,6 +49,7 @@ export class LittleMemory implements EngineMemory {
         ...{ complete: true, failure: null, notes: [] },
       }),
       eachKey: async (visit) => this.records.forEach((_, key) => visit(key)),
+      countDeaths: async () => [],
       readRecord: async (key) => this.records.get(key) ?? null,
       readSummary: async () => null,
       opened: () => ({

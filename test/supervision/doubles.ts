@@ -32,6 +32,7 @@ export function portDoubles(overrides: Overrides = {}): PortDoubles {
     readQueue: never,
     listHosts: never,
     eachKey: never,
+    countDeaths: never,
     readRecord: never,
     readSummary: never,
     opened: () => {

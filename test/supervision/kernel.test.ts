@@ -233,7 +233,10 @@ describe('crash', () => {
     await time.advance(1);
     expect(seenTexts()).toEqual(['1', '2']);
     expect(diaryOf('a').restarts).toEqual([
-      { held: ['1', 'half of boom'], crash: { reason: 'Error: boom', inHand: 'burst' } },
+      {
+        held: ['1', 'half of boom'],
+        crash: { reason: 'Error: boom', inHand: 'burst', lost: { type: 'burst', text: 'boom' } },
+      },
     ]);
   });
 
@@ -397,7 +400,8 @@ describe('strategies', () => {
       expect(names.filter((name) => diaryOf(name).restarts.length > 0)).toEqual(expected[strategy]);
       for (const name of expected[strategy]) {
         const reason = name === 'b' ? 'Error: boom' : 'sibling';
-        expect(diaryOf(name).restarts[0]?.crash).toEqual({ reason, inHand: name === 'b' ? 'burst' : null });
+        const lost = name === 'b' ? { type: 'burst', text: 'boom' } : null;
+        expect(diaryOf(name).restarts[0]?.crash).toEqual({ reason, inHand: lost?.type ?? null, lost });
       }
     });
   }

@@ -8,6 +8,7 @@ import type { Props } from '../../../src/actors/host-state.js';
 import type { FetchRequest, FetchResult, Resolution } from '../../../src/domain/fetching.js';
 import type { ParseResult } from '../../../src/domain/parsing.js';
 import type { PriorityClass, QueueEntry } from '../../../src/domain/record.js';
+import { BREAKER_TERMS } from '../../../src/policy/breaker.js';
 import type { OriginRobots } from '../../../src/policy/robots/freshness.js';
 import type { HostPart } from '../../../src/protocols/commit.js';
 import type { Effect, QueueHead } from '../../../src/protocols/effects.js';
@@ -35,6 +36,7 @@ export const PROPS: Props = {
   linksMax: 10,
   archive: false,
   parserThreads: 2,
+  breaker: BREAKER_TERMS,
   retry: { schedule: [2_000, 10_000, 30_000, 60_000, 120_000], deliveriesMax: 8 },
   window: 3,
   quota: 4,
@@ -124,7 +126,12 @@ export class HostWorld {
     if (crashes) {
       this.forgetIncarnation();
       this.stage.crashOn(message, 'drop');
-    } else this.stage.tell(message);
+      this.look();
+      // What the restart did not say is never said: the gate waits for the longest.
+      this.verdictOwed.clear();
+      return;
+    }
+    this.stage.tell(message);
     this.look();
   }
 
@@ -133,7 +140,6 @@ export class HostWorld {
     this.resolving = false;
     this.ask = null;
     this.reading.length = 0;
-    this.verdictOwed.clear();
     this.unspent.clear();
     this.errandsOut.length = 0;
   }
@@ -212,10 +218,10 @@ export class HostWorld {
     const isOurs = flight.incarnation === this.stage.incarnation && this.alive;
     const hunted = originHunted(flight.request.url);
     // RFC 9309 §2.3.1.3: a file that is not there disallows nothing.
-    if (isOurs && hunted !== null && (answer === 'missing' || answer === 'forbidden'))
+    if (isOurs && !crashes && hunted !== null && (answer === 'missing' || answer === 'forbidden'))
       this.disallows.set(hunted, false);
     const result = resultOf(answer, flight.request.url);
-    if (isOurs && !crashes && answer !== 'interrupted')
+    if (crashes || (isOurs && answer !== 'interrupted'))
       this.verdictOwed.set(permit, answer === 'later' ? 3_600_000 : 100);
     this.tell({ type: 'fetched', permit, result }, crashes);
   }
