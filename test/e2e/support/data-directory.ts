@@ -12,9 +12,10 @@ import { unpack } from 'msgpackr';
 import { WARCParser } from 'warcio';
 import type { Attempt } from '../../../src/domain/outcome.js';
 import type { UrlState } from '../../../src/domain/record.js';
-import { decodeFile, decodeRecord, Poison } from '../../../src/store/codec.js';
+import type { OriginRobots } from '../../../src/policy/robots/freshness.js';
+import { decodeFile, decodeRecord, decodeRobots, Poison } from '../../../src/store/codec.js';
 import { levelDatabase, scanRange } from '../../../src/store/database.js';
-import { fileOfKey, kindRange, KIND, urlKeyOf } from '../../../src/store/schema.js';
+import { fileOfKey, kindRange, KIND, type Kind, originOfKey, urlKeyOf } from '../../../src/store/schema.js';
 
 export interface PageRow {
   readonly url: string;
@@ -130,6 +131,8 @@ export async function responseAt(file: Buffer, offset: number, length: number): 
 /** What a database holds. */
 export interface StoreReading {
   readonly urls: ReadonlyMap<string, { readonly state: UrlState; readonly attempts: readonly Attempt[] }>;
+  /** By origin. */
+  readonly robots: ReadonlyMap<string, OriginRobots>;
   /** Committed lengths of the append-only files, in bytes, by name from the data directory. */
   readonly committed: ReadonlyMap<string, number>;
 }
@@ -137,31 +140,38 @@ export interface StoreReading {
 /** Copies the database to `copy`, which must not exist, and reads the copy. Empty where there is none yet. */
 export async function readStore(dataDir: string, copy: string): Promise<StoreReading> {
   const urls = new Map<string, { state: UrlState; attempts: readonly Attempt[] }>();
+  const robots = new Map<string, OriginRobots>();
   const committed = new Map<string, number>();
   const source = join(dataDir, 'store');
-  if ((await sizeOf(join(source, 'CURRENT'))) === null) return { urls, committed };
+  if ((await sizeOf(join(source, 'CURRENT'))) === null) return { urls, robots, committed };
   await cp(source, copy, { recursive: true });
   const database = levelDatabase(copy);
   await database.open();
+  const each = async <T>(
+    kind: Kind,
+    decode: (value: Buffer, key: Buffer) => T | Poison,
+    keep: (key: Buffer, row: T) => void,
+  ) => {
+    for await (const rows of scanRange(database, kindRange(kind))) {
+      for (const [key, value] of rows) {
+        const row = decode(value, key);
+        if (row instanceof Poison) throw new Error(`a row can't be read: ${row.reason}`);
+        keep(key, row);
+      }
+    }
+  };
   try {
-    for await (const rows of scanRange(database, kindRange(KIND.registry))) {
-      for (const [key, value] of rows) {
-        const record = decodeRecord(value, urlKeyOf(key), hostOfRecord(value));
-        if (record instanceof Poison) throw new Error(`a record can't be read: ${record.reason}`);
-        urls.set(record.url, { state: record.state, attempts: record.attempts });
-      }
-    }
-    for await (const rows of scanRange(database, kindRange(KIND.file))) {
-      for (const [key, value] of rows) {
-        const mark = decodeFile(value);
-        if (mark instanceof Poison) throw new Error(`a file's row can't be read: ${mark.reason}`);
-        committed.set(fileOfKey(key), mark.length);
-      }
-    }
+    await each(
+      KIND.registry,
+      (value, key) => decodeRecord(value, urlKeyOf(key), hostOfRecord(value)),
+      (_key, { url, state, attempts }) => urls.set(url, { state, attempts }),
+    );
+    await each(KIND.robots, decodeRobots, (key, row) => robots.set(originOfKey(key), row));
+    await each(KIND.file, decodeFile, (key, mark) => committed.set(fileOfKey(key), mark.length));
   } finally {
     await database.close();
   }
-  return { urls, committed };
+  return { urls, robots, committed };
 }
 
 /** In bytes; null where there is no such file. */

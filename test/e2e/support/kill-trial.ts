@@ -157,9 +157,9 @@ async function crawlTwice(plan: TrialPlan, problems: string[]): Promise<{ calm: 
     listening(web.port);
     return [];
   });
+  if (!plan.sideBySide) await calmly;
   // Where the first web does not come up there is no port to wait for.
   const firstPort = Promise.race([port, calmly.then(({ port: its }) => its)]);
-  if (!plan.sideBySide) await calmly;
   const hardly = firstPort.then((taken) =>
     crawlOnOwnWeb(plan, 'disturbed', '127.0.0.2', taken, problems, (web, start) =>
       killByPlan(plan, web, start, problems),
@@ -184,11 +184,12 @@ async function crawlOnOwnWeb(
   const logFile = join(folder, `${name}.log`);
   const dataDir = join(folder, name);
   await mkdir(dataDir, { recursive: true });
+  const started: CrawlProcess[] = [];
   const web = await startWeb({ program, address, port, profile: 'faulty', seed, hosts, pages, logFile });
   try {
     const startedMs = performance.now();
-    const start = (): CrawlProcess =>
-      startCrawl({
+    const start = (): CrawlProcess => {
+      const crawl = startCrawl({
         program,
         address,
         seeds: web.seeds,
@@ -197,6 +198,9 @@ async function crawlOnOwnWeb(
         waitSeconds,
         errorFile: join(folder, `${name}.err`),
       });
+      started.push(crawl);
+      return crawl;
+    };
     const remains = await disturb(web, start);
     await web.mark('B');
     const end = await endOf(start(), name, problems);
@@ -206,6 +210,8 @@ async function crawlOnOwnWeb(
     say(`${name}: ${effects.pages.length} pages with ${requests} requests in ${seconds.toFixed(1)} s`);
     return { port: web.port, truth: await web.truth(), logFile, effects, end, requests, seconds, remains };
   } finally {
+    // All gone, unless something went wrong on the way.
+    for (const crawl of started) crawl.kill();
     await web.stop();
   }
 }

@@ -71,8 +71,14 @@ async function startWebOnce(plan: WebPlan): Promise<Web> {
   const early = gone.then(([code]) => {
     throw new Error(`the practice web ended at once, with ${code}`);
   });
+  listening.catch(() => {});
   early.catch(() => {}); // it ends later too, when nobody listens any more
-  const { port: bound, seeds } = await within(START_MS_MAX, 'the practice web', Promise.race([listening, early]));
+  const { port: bound, seeds } = await within(START_MS_MAX, 'the practice web', Promise.race([listening, early])).catch(
+    (error: unknown) => {
+      child.kill('SIGKILL');
+      throw error;
+    },
+  );
   const control = async (method: string, path: string): Promise<unknown> => {
     const answer = await fetch(`http://${address}:${bound}/__${path}`, { method });
     if (!answer.ok) throw new Error(`/__${path} answers ${answer.status}`);

@@ -16,7 +16,7 @@ export interface KillAccount {
   readonly requests: number;
   /** Exchanges that were under way at the kill. */
   readonly inFlight: number;
-  /** Visits that the kill found open: requests without a commit, robots.txt under way included. */
+  /** Visits that the kill found open: requests without a commit, those for robots.txt too. */
   readonly openVisits: number;
   /** URLs whose final answer was out, and that were asked for again. */
   readonly repeats: number;
@@ -59,8 +59,7 @@ export function accountFor(
   }
   return killed.map((life, index) => {
     const inFlight = life.requests.filter((request) => isCutBy(request, life.killedAt as number));
-    const robots = inFlight.filter(({ start }) => start.u === '/robots.txt').length;
-    const openVisits = (openUrls[index]?.size ?? 0) + robots;
+    const openVisits = openUrls[index]?.size ?? 0;
     const repeats = repeated.filter(({ life: of, nextLife }) => of === index && nextLife !== index).length;
     if (repeats > openVisits) problems.push(`kill ${index}: ${repeats} repeats of ${openVisits} open visits`);
     if (openVisits > OPEN_VISITS_MAX) problems.push(`kill ${index}: ${openVisits} visits were open at once`);
@@ -97,17 +96,27 @@ function livesOf(events: readonly WitnessEvent[]): Life[] {
   return lives;
 }
 
-/** Pages that the life had asked for, and that the store it left knows nothing of. */
-function openUrlsOf(life: Life, { urls }: StoreReading): Set<string> {
+/** What the life had asked for, and the store that it left knows nothing of. */
+function openUrlsOf(life: Life, store: StoreReading): Set<string> {
   const open = new Set<string>();
   for (const request of life.requests) {
-    const { u: path, t: startedAt } = request.start;
-    if (path === '/robots.txt') continue;
-    const url = urlOf(request);
-    const attempts = urls.get(url)?.attempts ?? [];
-    if (!attempts.some(({ atMs, durationMs }) => atMs + durationMs >= startedAt - CLOCKS_MS)) open.add(url);
+    const askedAtMs = request.start.t - CLOCKS_MS;
+    const isKnown = request.start.u === '/robots.txt' ? robotsAreKnown : visitIsKnown;
+    if (!isKnown(store, request, askedAtMs)) open.add(urlOf(request));
   }
   return open;
+}
+
+function visitIsKnown({ urls }: StoreReading, request: Request, askedAtMs: number): boolean {
+  const attempts = urls.get(urlOf(request))?.attempts ?? [];
+  return attempts.some(({ atMs, durationMs }) => atMs + durationMs >= askedAtMs);
+}
+
+/** A failure is known by the time of the next try, which lies behind the one that failed. */
+function robotsAreKnown({ robots }: StoreReading, { start }: Request, askedAtMs: number): boolean {
+  const known = robots.get(`http://${start.h}`);
+  if (known === undefined || known.phase === 'unknown') return false;
+  return (known.phase === 'fresh' ? known.fetchedAtMs : known.retryAtMs) >= askedAtMs;
 }
 
 interface Repeat {
