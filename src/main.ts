@@ -18,6 +18,7 @@ import { candidate, isRefused } from './page/candidate.js';
 import { takeNotes } from './page/in-hand.js';
 import { createParserThreads } from './page/parser-pool.js';
 import { addressRangesOf } from './policy/addresses.js';
+import { QUARANTINE } from './policy/breaker.js';
 import { hostDelayMs } from './policy/delay.js';
 import { productTokenOf } from './policy/robots/agent.js';
 import { scopeOf } from './policy/scope.js';
@@ -208,6 +209,10 @@ export function planTree(
       retry: {
         schedule: config.retry.delaysSeconds.map((seconds) => seconds * 1_000),
         deliveriesMax: config.retry.deliveriesMax,
+      },
+      breaker: {
+        failuresMax: config.breaker.failures,
+        quarantine: { ...QUARANTINE, firstMs: config.breaker.quarantineSeconds * 1_000 },
       },
       window: 64,
       quota: 64,

@@ -1,8 +1,11 @@
 /**
- * `npm run e2e:kill -- [--seed N] [--hosts N] [--pages N] [--delay MS] [--random N] [--server N] [--keep DIR] [--json]`:
- * the whole kill -9 trial (test/e2e/support/kill-trial.ts): 25 kills at random moments and 10 by the server in the
- * middle of an answer, of which at least 30 must find a visit open. Prints a row a kill and the sums; ends with 1 where
+ * The whole kill -9 trial (test/e2e/support/kill-trial.ts): 25 kills at random moments and 10 by the server in the middle
+ * of an answer, of which at least 30 must find a visit open. Prints a row a kill and the sums; ends with 1 where
  * anything is wrong. What it wrote is removed, unless it failed or `--keep` names a folder for it.
+ *
+ *     npm run e2e:kill -- [--seed N] [--hosts N] [--pages N] [--delay MS] [--random KILLS] [--server KILLS]
+ *       [--alive MS: random kills fall so long after a life's first request] [--requests N: server's kills, within so many]
+ *       [--side-by-side] [--keep DIR] [--json]
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,6 +21,9 @@ const OPTIONS = {
   delay: { type: 'string', default: '40' },
   random: { type: 'string', default: '25' },
   server: { type: 'string', default: '10' },
+  requests: { type: 'string', default: '150' },
+  alive: { type: 'string', default: '1000' },
+  'side-by-side': { type: 'boolean', default: false },
   keep: { type: 'string' },
   json: { type: 'boolean', default: false },
 };
@@ -40,10 +46,11 @@ async function main() {
     delayMs: Number(values.delay),
     ...kills,
     startUpKills: Math.floor(kills.randomKills / 12),
-    aliveMsMax: 1_000,
-    requestsMax: 150,
+    aliveMsMax: Number(values.alive),
+    requestsMax: Number(values.requests),
     withOpenVisitsMin: Math.floor(((kills.randomKills + kills.serverKills) * 6) / 7),
     waitSeconds: 600,
+    sideBySide: values['side-by-side'],
     say: (line) => console.error(line),
   });
   if (values.json) console.log(JSON.stringify(report));

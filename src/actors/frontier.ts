@@ -191,12 +191,19 @@ export const frontier: Behaviour<Props, State, Message> = {
 
     hostsListed: (state, listed, now) => {
       begin(state);
-      if (state.life.phase !== 'listing') return [state, []];
+      if (state.life.phase === 'ended') return [state, []];
       return listed.failure === null ? list(state, listed, now) : [state, listAgain(listed, now)];
     },
 
     listDue: (state) => {
       begin(state);
+      return [state, [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }]];
+    },
+
+    storeReopened: (state) => {
+      begin(state);
+      if (state.life.phase === 'ended') return [state, []];
+      state.life = { phase: 'listing' };
       return [state, [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }]];
     },
 
@@ -350,9 +357,11 @@ function hear(state: State, queue: CommitReceipt['queues'][number], effects: Eff
     if (wakeAtMs !== null && !state.active.has(host) && !state.front.lineOf.has(host)) restUntil(state, host, wakeAtMs);
   } else if (state.active.has(host)) {
     effects.push(wake(state, host));
-  } else if ((state.front.lineOf.get(host) ?? Number.MAX_SAFE_INTEGER) > news) {
-    joinLine(state.front, host, news);
-  }
+  } else joinLineIfBetter(state, host, news);
+}
+
+function joinLineIfBetter(state: State, host: HostName, best: PriorityClass): void {
+  if ((state.front.lineOf.get(host) ?? Number.MAX_SAFE_INTEGER) > best) joinLine(state.front, host, best);
 }
 
 // -- which hosts are at work ------------------------------------------------------------------------------------
@@ -411,12 +420,12 @@ function wakeWhatIsDue(state: State, now: Instant): void {
 // -- the start and the end --------------------------------------------------------------------------------------
 
 function list(state: State, listed: HostsListed, now: Instant): Turn<State> {
-  for (const { host, best, wakeAtMs } of listed.hosts) {
-    if (state.active.has(host)) continue;
-    if (best !== null) joinLine(state.front, host, best);
-    else restUntil(state, host, wakeAtMs ?? now.wallMs);
-  }
   const effects: Effect[] = listed.notes.map((note) => log('error', 'row_set_aside', { note }));
+  for (const { host, best, wakeAtMs } of listed.hosts) {
+    if (state.active.has(host)) effects.push(...(best === null ? [] : [wake(state, host)]));
+    else if (best !== null) joinLineIfBetter(state, host, best);
+    else if (!state.front.lineOf.has(host)) restUntil(state, host, wakeAtMs ?? now.wallMs);
+  }
   if (listed.complete) {
     state.life = { phase: 'crawling' };
     return settleDown(state, now, effects);

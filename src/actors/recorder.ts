@@ -148,13 +148,18 @@ export const recorder: Behaviour<Props, State, Message> = {
     },
 
     // The batch in doubt is written under its old number: a store that holds it already only answers. Permits stay
-    // held until it is written: a store that can be opened is not yet one that takes a write (D3).
+    // held until it is written: a store that can be opened is not yet one that takes a write (D3). What the opening had
+    // to queue again is news to the frontier.
     reopened: (state, { batch }) => {
       if (state.writing.phase !== 'reopening') return [state, []];
       const { batch: doubtful, trouble } = state.writing;
       return [
         { ...state, writing: { phase: 'committing', batch: doubtful, trouble } },
-        [log('info', 'store_reopened', { batch, doubtful: doubtful.number }), commit(doubtful)],
+        [
+          log('info', 'store_reopened', { batch, doubtful: doubtful.number }),
+          commit(doubtful),
+          send(addresses.frontier, { type: 'storeReopened' }),
+        ],
       ];
     },
   },

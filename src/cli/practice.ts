@@ -1,5 +1,6 @@
 /** `orbweaver practice`: serves the misbehaving practice web on loopback until it is interrupted. */
-import { Command, Option } from 'commander';
+import { isIPv4 } from 'node:net';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { startPracticeServer } from '../practice/server.js';
 import { type PracticeWeb, type ProfileName, practiceWeb, type WebSettings } from '../practice/web.js';
 import { withJsonOption, wholeNumber } from './options.js';
@@ -9,6 +10,7 @@ const PROFILES: readonly ProfileName[] = ['ordinary', 'faulty', 'wide', 'deep', 
 
 interface PracticeOptions {
   readonly port: number;
+  readonly address: string;
   readonly seed: number;
   readonly profile: ProfileName;
   readonly log?: string;
@@ -17,6 +19,7 @@ interface PracticeOptions {
   readonly pageBytes?: number;
   readonly links?: number;
   readonly agent?: string;
+  readonly crashing: boolean;
   readonly allowKills: boolean;
   readonly json: boolean;
 }
@@ -25,6 +28,7 @@ export function practiceCommand(terminal: Terminal, ended: (exit: ExitCode) => v
   const command = new Command('practice')
     .description('serve the misbehaving practice web on loopback; the truth about it is at /__truth')
     .option('--port <port>', 'listen here; 0 takes a free port', wholeNumber(0, 65_535), 0)
+    .option('--address <address>', 'the loopback address to listen on', loopbackAddress, '127.0.0.1')
     .option('--seed <n>', 'which web of its kind', wholeNumber(0, 2 ** 32 - 1), 1)
     .addOption(new Option('--profile <name>', 'which kind of web').choices(PROFILES).default('ordinary'))
     .option('--hosts <n>', 'how many hosts', wholeNumber(1, 1_000_000))
@@ -33,18 +37,20 @@ export function practiceCommand(terminal: Terminal, ended: (exit: ExitCode) => v
     .option('--links <n>', 'links on a page', wholeNumber(0, 10_000))
     .option('--agent <name>', 'the product token that robots.txt files speak to')
     .option('--log <file>', 'write down every request, for the checker of politeness')
+    .option('--crashing', 'one page crashes whoever reads it, for crawls with planned faults', false)
     .option('--allow-kills', 'let POST /__arm kill processes, for tests of crashes', false);
   return withJsonOption(command).action(async (options: PracticeOptions) => {
     const web = webOf(options);
     const server = await startPracticeServer({
       web,
       port: options.port,
+      host: options.address,
       allowKills: options.allowKills,
       ...(options.log === undefined ? {} : { logFile: options.log }),
     }).catch((error: unknown) => {
       throw notServed(error, options);
     });
-    announce(web, server.port, options.json, terminal);
+    announce(web, options.address, server.port, options.json, terminal);
     await untilInterrupted();
     await server.close();
     ended(EXIT.interrupted);
@@ -52,10 +58,11 @@ export function practiceCommand(terminal: Terminal, ended: (exit: ExitCode) => v
 }
 
 /** Throws CommandError for settings that exclude each other. */
-function webOf({ seed, profile, hosts, pages, pageBytes, links, agent }: PracticeOptions): PracticeWeb {
+function webOf({ seed, profile, hosts, pages, pageBytes, links, agent, crashing }: PracticeOptions): PracticeWeb {
   const settings: Partial<WebSettings> = {
     seed,
     profile,
+    crashing,
     ...(hosts === undefined ? {} : { hosts }),
     ...(pages === undefined ? {} : { pages }),
     ...(pageBytes === undefined ? {} : { pageBytes }),
@@ -85,8 +92,8 @@ function notServed(error: unknown, { port, log }: PracticeOptions): unknown {
   return error;
 }
 
-function announce(web: PracticeWeb, port: number, json: boolean, terminal: Terminal): void {
-  const truth = `http://127.0.0.1:${port}/__truth`;
+function announce(web: PracticeWeb, address: string, port: number, json: boolean, terminal: Terminal): void {
+  const truth = `http://${address}:${port}/__truth`;
   const seeds = web.seeds.map(({ host, path }) => `http://${host.name}:${port}${path}`);
   const { hosts, pages, profile, seed } = web.settings;
   if (json) {
@@ -96,5 +103,11 @@ function announce(web: PracticeWeb, port: number, json: boolean, terminal: Termi
   terminal.print(`Practice web (${profile}, seed ${seed}): ${hosts} hosts, ${pages} pages, on port ${port}.`);
   for (const url of seeds) terminal.print(`  seed   ${url}`);
   terminal.print(`  truth  ${truth}`);
-  terminal.print(`  names  --set dns.hosts='{"*.practice.test":"127.0.0.1"}' --set guard.allow='["127.0.0.0/8"]'`);
+  terminal.print(`  names  --set dns.hosts='{"*.practice.test":"${address}"}' --set guard.allow='["127.0.0.0/8"]'`);
+}
+
+/** A web that misbehaves on purpose is nobody's but this machine's. */
+function loopbackAddress(text: string): string {
+  if (isIPv4(text) && text.startsWith('127.')) return text;
+  throw new InvalidArgumentError('it must be an address in 127.0.0.0/8');
 }

@@ -165,7 +165,7 @@ export const configSchema = z.strictObject({
   breaker: group('Hosts that fail', {
     failures: option(whole(1, 1_000), 5, 'Failures in a row that close a host.', 'failures'),
     quarantineSeconds: option(
-      z.number().min(1).max(86_400),
+      z.number().min(1).max(3_600),
       30,
       'The first time for which it stays closed; it doubles.',
       'seconds',

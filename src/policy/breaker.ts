@@ -22,6 +22,15 @@ export const BREAKER_FAILURES_MAX = 5;
 /** From a restart of the server to the longest that an outage should go unnoticed to have ended. */
 export const QUARANTINE: Backoff = { firstMs: 30_000, capMs: 3_600_000 };
 
+/** When a host is given a rest, and for how long: options of the operator's. */
+export interface BreakerTerms {
+  /** Failures in a row that open it. */
+  readonly failuresMax: number;
+  readonly quarantine: Backoff;
+}
+
+export const BREAKER_TERMS: BreakerTerms = { failuresMax: BREAKER_FAILURES_MAX, quarantine: QUARANTINE };
+
 /** Openings beyond this change nothing; the count stays small enough to store. */
 const OPENINGS_MAX = 32;
 
@@ -47,19 +56,19 @@ export function succeeded(state: Breaker): Breaker {
 }
 
 /** A visit's outcome counts against the host. `draw` is in [0, 1). */
-export function failed(state: Breaker, nowWallMs: number, draw: number): Breaker {
+export function failed(state: Breaker, nowWallMs: number, draw: number, terms = BREAKER_TERMS): Breaker {
   if (state.phase === 'open') return state;
-  if (state.phase === 'half_open') return opened(state.openings + 1, nowWallMs, draw);
+  if (state.phase === 'half_open') return opened(state.openings + 1, nowWallMs, draw, terms);
   const failures = state.failures + 1;
-  return failures < BREAKER_FAILURES_MAX ? { phase: 'closed', failures } : opened(1, nowWallMs, draw);
+  return failures < terms.failuresMax ? { phase: 'closed', failures } : opened(1, nowWallMs, draw, terms);
 }
 
 /** The probe's outcome never came, or says nothing about the host: as before it, with a quarantine of the same length. */
-export function lost(state: Breaker, nowWallMs: number, draw: number): Breaker {
-  return state.phase === 'half_open' ? opened(state.openings, nowWallMs, draw) : state;
+export function lost(state: Breaker, nowWallMs: number, draw: number, terms = BREAKER_TERMS): Breaker {
+  return state.phase === 'half_open' ? opened(state.openings, nowWallMs, draw, terms) : state;
 }
 
-function opened(openings: number, nowWallMs: number, draw: number): Breaker {
-  const untilMs = nowWallMs + backoffMs(QUARANTINE, openings - 1, draw);
+function opened(openings: number, nowWallMs: number, draw: number, { quarantine }: BreakerTerms): Breaker {
+  const untilMs = nowWallMs + backoffMs(quarantine, openings - 1, draw);
   return { phase: 'open', untilMs, openings: Math.min(OPENINGS_MAX, openings) };
 }

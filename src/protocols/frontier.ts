@@ -14,6 +14,7 @@ export type Message =
   | Recorded
   | HostsListed
   | SetAside
+  | StoreReopened
   | { readonly type: 'wakeDue' }
   | { readonly type: 'listDue' };
 
@@ -64,6 +65,11 @@ export interface Recorded {
   readonly type: 'recorded';
   readonly parts: readonly Part[];
   readonly receipt: CommitReceipt;
+}
+
+/** From the recorder: rows may have been queued again that nobody was told of. */
+export interface StoreReopened {
+  readonly type: 'storeReopened';
 }
 
 export function visited(part: HostPart, found: Found | null): Visited {

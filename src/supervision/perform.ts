@@ -141,8 +141,15 @@ async function writtenOf(effect: Write, { ports }: Runtime): Promise<Written> {
       return { type: 'committed', batch, receipt: await ports.store.commit(batch, parts, sync) };
     }
     case 'reopen':
-      return { type: 'reopened', batch: await ports.store.reopen() };
+      return reopen(ports);
   }
+}
+
+/** Opening again may have had to repair: what it cost is told like at the start. */
+async function reopen({ store, logs }: Runtime['ports']): Promise<Written> {
+  const batch = await store.reopen();
+  for (const note of store.opened().notes) logs.log('warn', 'store_repaired', { note });
+  return { type: 'reopened', batch };
 }
 
 // -- what is answered for a port that broke its promise ------------------------------------------------------------

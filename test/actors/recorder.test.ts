@@ -124,7 +124,7 @@ describe('D3 after a failed write', () => {
     stage.pass(500);
     stage.tell({ type: 'reopened', batch: 4 });
     const before = told(stage.take());
-    expect(before.map(({ message }) => message.type)).toEqual(['hold']);
+    expect(before.map(({ message }) => message.type)).toEqual(['hold', 'storeReopened']);
     stage.tell({ type: 'committed', batch: 5, receipt: receiptOf() });
     expect(told(stage.take())).toContainEqual({
       to: 'workbench',

@@ -14,17 +14,18 @@ describe('a crawl of a faulty web that is killed six times at random and three t
     report = await runKillTrial({
       program: resolve(import.meta.dirname, '../../dist/cli/main.js'),
       folder,
-      seed: 7,
-      hosts: 60,
-      pages: 400,
+      seed: 1683,
+      hosts: 4,
+      pages: 240,
       delayMs: 40,
       randomKills: 6,
       startUpKills: 0,
       serverKills: 3,
       aliveMsMax: 600,
-      requestsMax: 50,
+      requestsMax: 12,
       withOpenVisitsMin: 7,
       waitSeconds: 600,
+      sideBySide: true,
       say: () => {},
     });
   }, 240_000);

@@ -171,3 +171,20 @@ describe('B3 breaker, any history', () => {
     );
   });
 });
+
+describe('with terms of the operator', () => {
+  const terms = { failuresMax: 2, quarantine: { firstMs: 1_000, capMs: 4_000 } };
+
+  it('opens at their count, for their time (B3)', () => {
+    const once = failed(CLOSED, 0, 0.5, terms);
+    expect(once).toEqual({ phase: 'closed', failures: 1 });
+    expect(failed(once, 0, 0.5, terms)).toEqual({ phase: 'open', untilMs: 1_000, openings: 1 });
+  });
+
+  it('doubles their time up to their cap, and a lost probe keeps it (B3)', () => {
+    const probe = { phase: 'half_open', openings: 2 } as const;
+    expect(failed(probe, 0, 0.5, terms)).toMatchObject({ untilMs: 4_000, openings: 3 });
+    expect(failed({ phase: 'half_open', openings: 9 }, 0, 0.5, terms)).toMatchObject({ untilMs: 4_000 });
+    expect(lost(probe, 0, 0.5, terms)).toMatchObject({ untilMs: 2_000, openings: 2 });
+  });
+});

@@ -233,7 +233,10 @@ describe('crash', () => {
     await time.advance(1);
     expect(seenTexts()).toEqual(['1', '2']);
     expect(diaryOf('a').restarts).toEqual([
-      { held: ['1', 'half of boom'], crash: { reason: 'Error: boom', inHand: 'burst', lost: { type: 'burst', text: 'boom' } } },
+      {
+        held: ['1', 'half of boom'],
+        crash: { reason: 'Error: boom', inHand: 'burst', lost: { type: 'burst', text: 'boom' } },
+      },
     ]);
   });
 

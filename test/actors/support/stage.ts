@@ -57,7 +57,12 @@ export class Stage<Props, State, Message extends Tagged> {
   /** A crash in the restart after a crash: nothing of the first restart is performed. */
   crashTwiceOn(message: Message): void {
     this.decide(message);
-    this.behaviour.restart?.(this.props, this.state, { reason: 'a fault', inHand: message.type, lost: null }, this.instant());
+    this.behaviour.restart?.(
+      this.props,
+      this.state,
+      { reason: 'a fault', inHand: message.type, lost: null },
+      this.instant(),
+    );
     this.restart('a fault in restart', null);
     this.tell(message);
   }

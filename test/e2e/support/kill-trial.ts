@@ -1,8 +1,8 @@
 /**
  * The kill -9 trial: a crawl of a faulty web is killed again and again, and must come to what an undisturbed one comes to.
  *
- * Two crawls of the same web, each with a server of its own on the same port, so that URLs and digests compare and the
- * faults begin anew. The first is left alone. The second is killed by plan: at random moments after a life's first
+ * Two crawls of the same web, each with a server of its own, on the same port of two loopback addresses, so that URLs
+ * and digests compare and the faults of each begin anew. The first is left alone. The second is killed by plan: at random moments after a life's first
  * request, at random moments of its start, and by the server in the middle of an answer. What a kill found open is read
  * from a copy of the database that it left; what was repeated, from the server's log (repeats.ts).
  *
@@ -51,6 +51,8 @@ export interface TrialPlan {
   /** Of all kills so many must find a visit open. */
   readonly withOpenVisitsMin: number;
   readonly waitSeconds: number;
+  /** Both crawls at the same time: half the time, but neither is quite undisturbed by the other. */
+  readonly sideBySide: boolean;
   /** Told of each step, for people. */
   readonly say: (line: string) => void;
 }
@@ -105,8 +107,7 @@ const END_MS_MAX = 600_000;
 /** Runs both crawls and compares. Never rejects for what it is to find out: that stands in `problems`. */
 export async function runKillTrial(plan: TrialPlan): Promise<TrialReport> {
   const problems: string[] = [];
-  const calm = await crawlUndisturbed(plan, problems);
-  const hard = await crawlDisturbed(plan, calm.port, problems);
+  const { calm, hard } = await crawlTwice(plan, problems);
 
   const kills = await account(plan, hard, problems);
   problems.push(...compareEffects(calm.effects, hard.effects, calm.truth));
@@ -146,12 +147,26 @@ interface Crawled {
   readonly remains: readonly Remains[];
 }
 
-function crawlUndisturbed(plan: TrialPlan, problems: string[]): Promise<Crawled> {
-  return crawlOnOwnWeb(plan, 'undisturbed', 0, problems, async () => []);
-}
-
-function crawlDisturbed(plan: TrialPlan, port: number, problems: string[]): Promise<Crawled> {
-  return crawlOnOwnWeb(plan, 'disturbed', port, problems, (web, start) => killByPlan(plan, web, start, problems));
+/** The second web takes the port of the first, on another address. */
+async function crawlTwice(plan: TrialPlan, problems: string[]): Promise<{ calm: Crawled; hard: Crawled }> {
+  let listening: (port: number) => void = () => {};
+  const port = new Promise<number>((resolve) => {
+    listening = resolve;
+  });
+  const calmly = crawlOnOwnWeb(plan, 'undisturbed', '127.0.0.1', 0, problems, async (web) => {
+    listening(web.port);
+    return [];
+  });
+  // Where the first web does not come up there is no port to wait for.
+  const firstPort = Promise.race([port, calmly.then(({ port: its }) => its)]);
+  if (!plan.sideBySide) await calmly;
+  const hardly = firstPort.then((taken) =>
+    crawlOnOwnWeb(plan, 'disturbed', '127.0.0.2', taken, problems, (web, start) =>
+      killByPlan(plan, web, start, problems),
+    ),
+  );
+  const [calm, hard] = await Promise.all([calmly, hardly]);
+  return { calm, hard };
 }
 
 type Disturb = (web: Web, start: () => CrawlProcess) => Promise<Remains[]>;
@@ -160,6 +175,7 @@ type Disturb = (web: Web, start: () => CrawlProcess) => Promise<Remains[]>;
 async function crawlOnOwnWeb(
   plan: TrialPlan,
   name: string,
+  address: string,
   port: number,
   problems: string[],
   disturb: Disturb,
@@ -168,11 +184,19 @@ async function crawlOnOwnWeb(
   const logFile = join(folder, `${name}.log`);
   const dataDir = join(folder, name);
   await mkdir(dataDir, { recursive: true });
-  const web = await startWeb({ program, port, profile: 'faulty', seed, hosts, pages, logFile });
+  const web = await startWeb({ program, address, port, profile: 'faulty', seed, hosts, pages, logFile });
   try {
     const startedMs = performance.now();
     const start = (): CrawlProcess =>
-      startCrawl({ program, seeds: web.seeds, dataDir, delayMs, waitSeconds, errorFile: join(folder, `${name}.err`) });
+      startCrawl({
+        program,
+        address,
+        seeds: web.seeds,
+        dataDir,
+        delayMs,
+        waitSeconds,
+        errorFile: join(folder, `${name}.err`),
+      });
     const remains = await disturb(web, start);
     await web.mark('B');
     const end = await endOf(start(), name, problems);

@@ -17,6 +17,8 @@ export const PRODUCT_TOKEN = 'ExampleBot';
 export interface WebPlan {
   /** The entry of the built command line. */
   readonly program: string;
+  /** A loopback address: webs on two of them can have the same port, and so the same URLs. */
+  readonly address: string;
   /** 0 takes a free one. */
   readonly port: number;
   readonly profile: string;
@@ -56,9 +58,9 @@ export async function startWeb(plan: WebPlan): Promise<Web> {
 }
 
 async function startWebOnce(plan: WebPlan): Promise<Web> {
-  const { program, port, profile, seed, hosts, pages, logFile } = plan;
+  const { program, address, port, profile, seed, hosts, pages, logFile } = plan;
   const words = ['practice', '--json', '--allow-kills', '--port', port, '--profile', profile, '--seed', seed];
-  const more = ['--hosts', hosts, '--pages', pages, '--agent', PRODUCT_TOKEN, '--log', logFile];
+  const more = ['--address', address, '--hosts', hosts, '--pages', pages, '--agent', PRODUCT_TOKEN, '--log', logFile];
   const child = spawn(process.execPath, [program, ...[...words, ...more].map(String)], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
@@ -72,7 +74,7 @@ async function startWebOnce(plan: WebPlan): Promise<Web> {
   early.catch(() => {}); // it ends later too, when nobody listens any more
   const { port: bound, seeds } = await within(START_MS_MAX, 'the practice web', Promise.race([listening, early]));
   const control = async (method: string, path: string): Promise<unknown> => {
-    const answer = await fetch(`http://127.0.0.1:${bound}/__${path}`, { method });
+    const answer = await fetch(`http://${address}:${bound}/__${path}`, { method });
     if (!answer.ok) throw new Error(`/__${path} answers ${answer.status}`);
     return answer.json();
   };
@@ -93,6 +95,8 @@ async function startWebOnce(plan: WebPlan): Promise<Web> {
 
 export interface CrawlPlan {
   readonly program: string;
+  /** Where the names of the practice web lead. */
+  readonly address: string;
   readonly seeds: readonly string[];
   readonly dataDir: string;
   readonly delayMs: number;
@@ -126,9 +130,17 @@ export interface CrawlProcess {
 }
 
 /** `orbweaver crawl` with the settings under which a test web is crawled quickly and judged without tolerance. */
-export function startCrawl({ program, seeds, dataDir, delayMs, waitSeconds, errorFile }: CrawlPlan): CrawlProcess {
+export function startCrawl({
+  program,
+  address,
+  seeds,
+  dataDir,
+  delayMs,
+  waitSeconds,
+  errorFile,
+}: CrawlPlan): CrawlProcess {
   const settings = {
-    'dns.hosts': { '*.practice.test': '127.0.0.1' },
+    'dns.hosts': { '*.practice.test': address },
     'guard.allow': ['127.0.0.0/8'],
     'politeness.delayMs': delayMs,
     'politeness.adaptiveFactor': 0,

@@ -1,0 +1,78 @@
+/** D3: a disk that is full, read-only or broken stops the crawl; it goes on by itself, and nothing is lost. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  type CrawlResult,
+  crawlOnSmallDisk,
+  crawlWithFailingSyncs,
+  type DiskFullReport,
+  type FailingSyncsReport,
+  whatIsMissing,
+} from './disk-full.js';
+import { isInstalled } from './nginx.js';
+
+function expectWhole({
+  summary,
+  missing,
+  surplus,
+  doubled,
+  archivedTwice,
+  archive,
+  verdict,
+  pages,
+}: CrawlResult): void {
+  expect({ missing, surplus, doubled, archivedTwice }).toEqual({
+    missing: [],
+    surplus: [],
+    doubled: [],
+    archivedTwice: [],
+  });
+  expect(pages).toBeGreaterThan(100);
+  expect(archive.faults).toEqual([]);
+  expect(verdict.violations).toEqual([]);
+  expect(summary).toMatchObject({ reason: 'done', queued: 0 });
+}
+
+const missing = whatIsMissing();
+
+describe.skipIf(missing !== null)(`D3: a disk that is full${missing === null ? '' : ` (${missing})`}`, () => {
+  let report: DiskFullReport;
+  beforeAll(async () => {
+    report = await crawlOnSmallDisk();
+  });
+
+  it('says why it holds: no room, then read-only', () => {
+    expect(report.reasons.full.join()).toContain('store_full');
+    expect(report.reasons.readOnly.join()).toContain('store_read_only');
+  });
+
+  it('asks nothing while it is held', () => {
+    expect(report.requestsWhileHeld).toBe(0);
+  });
+
+  it('goes on by itself, in the same process', () => {
+    expect(report.samePid).toBe(true);
+    expect(report.visits.killed).toBeGreaterThan(report.visits.before);
+  });
+
+  it('D1, D2: after a kill -9 the same command ends with the truth, each page once', () => {
+    expect(report.result.verdict.stats.kills).toBe(1);
+    expectWhole(report.result);
+  });
+});
+
+describe.skipIf(!isInstalled('strace'))('D7: syncs that fail', () => {
+  let report: FailingSyncsReport;
+  beforeAll(async () => {
+    report = await crawlWithFailingSyncs();
+  });
+
+  it('fail, each with its code', () => {
+    expect(report.injected).toBeGreaterThan(0);
+    expect(report.failures['store_io']).toBeGreaterThan(0);
+  });
+
+  it('what came since the last good one is fetched again by the same process, hosts at rest included', () => {
+    expect(report.queuedAgain).toBeGreaterThan(0);
+    expectWhole(report.result);
+  });
+});
