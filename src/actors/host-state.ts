@@ -43,16 +43,29 @@ export interface Props {
   readonly idleMs: number;
 }
 
+/**
+ * A request for a page that an earlier incarnation began and did not see the end of: its end is judged by the delay
+ * that was known then. A robots.txt is none, as it may have held another.
+ */
+export interface Orphan {
+  readonly permit: PermitNumber;
+  readonly delayMs: number;
+}
+
 export type State = Beginning | Live;
 
 /** Before anything of it is known in this incarnation. */
 export interface Beginning {
-  /** `loading_again`: what is on its way may be older than the newest wake. */
-  readonly phase: 'fencing' | 'loading' | 'loading_again';
+  /**
+   * `activated`: it is being loaded, and the message that brought it to life is the next one; `loading_again`: what is
+   * on its way may be older than the newest wake.
+   */
+  readonly phase: 'activated' | 'fencing' | 'loading' | 'loading_again';
   readonly props: Props;
   readonly epoch: number;
   wake: number;
   readonly errands: Errand[];
+  readonly orphan: Orphan | null;
 }
 
 export interface Live {
@@ -74,6 +87,7 @@ export interface Live {
   /** Origins whose robots.txt is being asked for: by a visit of ours, or by an errand of another host. */
   readonly asking: Map<Origin, RobotsHunt>;
   readonly errands: Errand[];
+  readonly orphan: Orphan | null;
 }
 
 /** What the actor waits for before its next step: one thing at a time. */

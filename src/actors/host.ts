@@ -15,11 +15,12 @@ import type { HostName } from '../domain/host.js';
 import { addressClockKey } from '../policy/addresses.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
+import { delayAfter } from '../policy/delay.js';
 import { judgeTransport, type TransportJudgement } from '../policy/judgement.js';
 import { robotsAnswered } from '../policy/robots/freshness.js';
 import { readRobots } from '../policy/robots/read.js';
 import { ALLOW_ALL, ROBOTS_BYTES_MAX } from '../policy/robots/rules.js';
-import { eased, throttled } from '../policy/throttle.js';
+import { eased, throttled, UNTHROTTLED } from '../policy/throttle.js';
 import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { type Effect, type HostLoaded, log, schedule, send } from '../protocols/effects.js';
@@ -31,6 +32,7 @@ import {
   type Beginning,
   delayMsOf,
   type Live,
+  type Orphan,
   type OpenVisit,
   type Props,
   robotsOf,
@@ -51,11 +53,18 @@ const READ_AGAIN_MS = 1_000;
 const ROBOTS_DECODED_BYTES_MAX = 8 * ROBOTS_BYTES_MAX;
 
 export const host: Behaviour<Props, State, Message> = {
-  start: (props) => load({ phase: 'loading', props, epoch: 0, wake: 0, errands: [] }),
+  start: (props) => load({ phase: 'activated', props, epoch: 0, wake: 0, errands: [], orphan: null }),
 
   restart: (props, held, { lost }, now) => {
     const epoch = held.epoch + 1;
-    const state: State = { phase: 'fencing', props, epoch, wake: held.wake, errands: errandsOf(held, lost) };
+    const state: State = {
+      phase: 'fencing',
+      props,
+      epoch,
+      wake: held.wake,
+      errands: errandsOf(held, lost),
+      orphan: orphanOf(held, now),
+    };
     return [
       state,
       [
@@ -68,11 +77,10 @@ export const host: Behaviour<Props, State, Message> = {
 
   on: {
     wake: (state, { wake }, now) => {
-      const isFirst = state.wake === 0 && state.errands.length === 0;
       state.wake = wake;
-      // What is being loaded was read after the wake that brought this actor to life, but perhaps before a later one.
-      if (state.phase === 'loading' && !isFirst) return [{ ...state, phase: 'loading_again' }, []];
-      if (state.phase !== 'live') return [state, []];
+      // What is being loaded is read after the wake that brought this actor to life, but perhaps before a later one.
+      if (state.phase === 'loading') return [{ ...state, phase: 'loading_again' }, []];
+      if (state.phase !== 'live') return [heard(state), []];
       queues.outdate(state.queue);
       readAnew(state);
       return awake(state, now);
@@ -112,20 +120,20 @@ export const host: Behaviour<Props, State, Message> = {
     },
 
     granted: (state, { permit }, now) => {
-      if (state.phase !== 'live' || state.activity.doing !== 'asking') return [state, [giveBack(permit)]];
+      if (state.phase !== 'live' || state.activity.doing !== 'asking') return [heard(state), [giveBack(permit)]];
       return spend(state, permit, now);
     },
 
     fetched: (state, { permit, result }, now) => {
       const visit = state.phase === 'live' ? state.open.get(permit) : undefined;
       if (state.phase !== 'live' || visit === undefined || visit.phase !== 'fetching') {
-        return [state, [closed(permit)]];
+        return [heard(state), [...orphanJudged(state, permit, result, now), closed(permit)]];
       }
       return transported(state, permit, visit, result, now);
     },
 
     parsed: (state, { permit, result }, now) => {
-      if (state.phase !== 'live') return [state, []];
+      if (state.phase !== 'live') return [heard(state), []];
       const visit = state.open.get(permit);
       if (visit === undefined || visit.phase !== 'reading') return [state, []];
       if (visit.what !== 'page' && result.kind === 'unparsed' && result.code === 'interrupted') {
@@ -156,7 +164,7 @@ export const host: Behaviour<Props, State, Message> = {
     },
 
     recorded: (state, recorded, now) => {
-      if (state.phase !== 'live') return [state, []];
+      if (state.phase !== 'live') return [heard(state), []];
       acknowledge(state, recorded);
       readAnew(state);
       return state.activity.doing === 'resting' ? [state, []] : proceed(state, now, [], null);
@@ -171,7 +179,7 @@ export const host: Behaviour<Props, State, Message> = {
     },
 
     visitLost: (state, { permit }, now) => {
-      if (state.phase !== 'live') return [state, []];
+      if (state.phase !== 'live') return [heard(state), []];
       const visit = state.open.get(permit);
       if (visit === undefined) return state.activity.doing === 'asking' ? goOn(state, now, []) : [state, []];
       abandon(state, permit, visit, now);
@@ -180,18 +188,18 @@ export const host: Behaviour<Props, State, Message> = {
 
     errand: (state, errand, now) => {
       state.errands.push(errand);
-      return state.phase === 'live' ? awake(state, now) : [state, []];
+      return state.phase === 'live' ? awake(state, now) : [heard(state), []];
     },
 
     errandDone: (state, { origin, found }, now) => {
       const hunt = state.phase === 'live' ? state.asking.get(origin) : undefined;
-      if (state.phase !== 'live' || hunt?.by !== 'errand') return [state, []];
+      if (state.phase !== 'live' || hunt?.by !== 'errand') return [heard(state), []];
       return proceed(state, now, [{ do: 'cancel', key: `errand ${origin}` }, ...hunted(state, hunt, found, now)], null);
     },
 
     errandDue: (state, { origin }, now) => {
       const hunt = state.phase === 'live' ? state.asking.get(origin) : undefined;
-      if (state.phase !== 'live' || hunt?.by !== 'errand') return [state, []];
+      if (state.phase !== 'live' || hunt?.by !== 'errand') return [heard(state), []];
       return proceed(state, now, hunted(state, hunt, { kind: 'failure', code: 'timeout' }, now), null);
     },
 
@@ -229,6 +237,25 @@ function owedToTheGate(held: State, lost: Message | null, now: Instant): Effect[
   return [send(addresses.workbench, { type: 'settle', host: held.props.name, verdict, ask: null })];
 }
 
+function orphanOf(held: State, now: Instant): Orphan | null {
+  if (held.phase !== 'live') return held.orphan;
+  for (const [permit, visit] of held.open) {
+    if (visit.phase === 'fetching' && visit.what === 'page') return { permit, delayMs: delayMsOf(held, now.wallMs) };
+  }
+  return held.orphan;
+}
+
+function orphanJudged({ props, orphan }: State, permit: PermitNumber, result: FetchResult, now: Instant): Effect[] {
+  if (orphan?.permit !== permit) return [];
+  const { throttle, pace } = judgeTransport(result, { hadValidators: false, nowWallMs: now.wallMs });
+  const pauseMs = throttle === null ? 0 : throttled(UNTHROTTLED, throttle.retryAfterMs, now.draw()).closedForMs;
+  const { adaptiveFactor } = props;
+  const terms = { configuredMs: orphan.delayMs, crawlDelaySeconds: null, adaptiveFactor };
+  const delayMs = delayAfter({ ...terms, lastDurationMs: result.durationMs });
+  const closedForMs = Math.max(pauseMs, pace === 'slower' ? 2 * delayMs : delayMs);
+  return [send(addresses.workbench, { type: 'settle', host: props.name, verdict: { permit, closedForMs }, ask: null })];
+}
+
 // -- beginning ------------------------------------------------------------------------------------------------------
 
 function load(state: Beginning): Turn<State> {
@@ -236,11 +263,16 @@ function load(state: Beginning): Turn<State> {
 }
 
 function isLoading(state: State): state is Beginning {
-  return state.phase === 'loading' || state.phase === 'loading_again';
+  return state.phase === 'activated' || state.phase === 'loading' || state.phase === 'loading_again';
+}
+
+/** Of a state after any message: what brought the actor to life was this or an earlier one. */
+function heard(state: State): State {
+  return state.phase === 'activated' ? { ...state, phase: 'loading' } : state;
 }
 
 function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<State> {
-  const { props, epoch, wake, errands } = beginning;
+  const { props, epoch, wake, errands, orphan } = beginning;
   if (loaded.head.failure !== null) {
     return [
       beginning,
@@ -272,6 +304,7 @@ function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<Sta
     nextTicket: 1,
     asking: new Map(),
     errands,
+    orphan,
   };
   return proceed(live, now, notesOf(props.name, loaded.head.notes), null);
 }

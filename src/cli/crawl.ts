@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { Command, Option } from 'commander';
 import { contactProblem } from '../config/contact.js';
+import { PRACTICE_FAULTS_VARIABLE } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { CODES } from '../domain/outcome.js';
 import type { Candidate } from '../domain/url.js';
@@ -88,7 +89,7 @@ async function crawl(urls: readonly string[], options: CrawlCommandOptions, term
       secondsMax: options.maxSeconds ?? null,
       log,
       onEvent: (event) => tell(event, options, terminal, progress),
-      ...(faults.length > 0 || process.env.ORBWEAVER_PRACTICE_FAULTS === '1' ? { faults } : {}),
+      ...(faults.length > 0 || process.env[PRACTICE_FAULTS_VARIABLE] === '1' ? { faults } : {}),
     });
     const outcome = await watch(running, progress, terminal);
     return conclude(outcome, dataDir, options, terminal);

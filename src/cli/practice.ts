@@ -19,6 +19,7 @@ interface PracticeOptions {
   readonly pageBytes?: number;
   readonly links?: number;
   readonly agent?: string;
+  readonly crashing: boolean;
   readonly allowKills: boolean;
   readonly json: boolean;
 }
@@ -36,6 +37,7 @@ export function practiceCommand(terminal: Terminal, ended: (exit: ExitCode) => v
     .option('--links <n>', 'links on a page', wholeNumber(0, 10_000))
     .option('--agent <name>', 'the product token that robots.txt files speak to')
     .option('--log <file>', 'write down every request, for the checker of politeness')
+    .option('--crashing', 'one page crashes whoever reads it, for crawls with planned faults', false)
     .option('--allow-kills', 'let POST /__arm kill processes, for tests of crashes', false);
   return withJsonOption(command).action(async (options: PracticeOptions) => {
     const web = webOf(options);
@@ -56,10 +58,11 @@ export function practiceCommand(terminal: Terminal, ended: (exit: ExitCode) => v
 }
 
 /** Throws CommandError for settings that exclude each other. */
-function webOf({ seed, profile, hosts, pages, pageBytes, links, agent }: PracticeOptions): PracticeWeb {
+function webOf({ seed, profile, hosts, pages, pageBytes, links, agent, crashing }: PracticeOptions): PracticeWeb {
   const settings: Partial<WebSettings> = {
     seed,
     profile,
+    crashing,
     ...(hosts === undefined ? {} : { hosts }),
     ...(pages === undefined ? {} : { pages }),
     ...(pageBytes === undefined ? {} : { pageBytes }),

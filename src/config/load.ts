@@ -69,6 +69,9 @@ export function loadConfig(sources: ConfigSources): LoadedConfig {
   return { config, origins };
 }
 
+/** `1` lets parser threads obey the practice web's fault header. A matter of tests, and no option. */
+export const PRACTICE_FAULTS_VARIABLE = 'ORBWEAVER_PRACTICE_FAULTS';
+
 /** The variable that sets an option: `fetch.timeoutMs` is `ORBWEAVER_FETCH_TIMEOUT_MS`. */
 export function variableOf(key: string): string {
   return `ORBWEAVER_${key
@@ -130,7 +133,7 @@ function settingsOfEnvironment(environment: Readonly<Record<string, string | und
   const optionOf = new Map([...OPTIONS.values()].map((option) => [variableOf(option.key), option]));
   const settings: Setting[] = [];
   for (const [variable, text] of Object.entries(environment)) {
-    if (!variable.startsWith('ORBWEAVER_') || text === undefined) continue;
+    if (!variable.startsWith('ORBWEAVER_') || variable === PRACTICE_FAULTS_VARIABLE || text === undefined) continue;
     const option = optionOf.get(variable);
     if (option === undefined) {
       throw new ConfigError(

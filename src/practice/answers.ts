@@ -37,6 +37,7 @@ export type Manner =
 const AT_ONCE: Manner = { kind: 'at-once' };
 const HTML = ['Content-Type', 'text/html; charset=utf-8'] as const;
 const PLAIN = ['Content-Type', 'text/plain; charset=utf-8'] as const;
+const CRASH_THE_READER = ['X-Orbweaver-Fault', 'worker-exit'] as const;
 const NO_BYTES = Buffer.alloc(0);
 const BINARY_BYTES = 4_000;
 
@@ -50,8 +51,13 @@ export interface Answers {
 export function answersOf(web: PracticeWeb, text: PageText, authority: (host: PracticeHost) => string): Answers {
   const urlOf = (target: Target): string => `http://${authority(target.host)}${target.path}`;
 
-  const finalPage = (host: PracticeHost, page: number, delivery: Delivery): Answer =>
-    delivered(text.htmlOf(host, page, delivery.kind === 'big' ? 'big' : 'usual'), delivery);
+  const finalPage = (host: PracticeHost, page: number, delivery: Delivery): Answer => {
+    const answer = delivered(text.htmlOf(host, page, delivery.kind === 'big' ? 'big' : 'usual'), delivery);
+    return isCrashing(host, page) ? { ...answer, headers: [...answer.headers, ...CRASH_THE_READER] } : answer;
+  };
+
+  const isCrashing = (host: PracticeHost, page: number): boolean =>
+    web.crashing?.host === host && web.crashing.path === web.pathOf(host, page);
 
   const finalAnswer = (host: PracticeHost, path: string): Answer => {
     if (path === '/robots.txt') return robotsAnswer(host);

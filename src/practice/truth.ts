@@ -26,6 +26,8 @@ export interface Truth {
   readonly failing: readonly string[];
   /** 200, and a body that ends only at the server's bound. */
   readonly endless: readonly string[];
+  /** 200, and whoever reads it crashes, each time: an engine that obeys must set it aside and lose nothing else. */
+  readonly crashing: readonly string[];
   /** Linked or redirected to, but disallowed by robots.txt. */
   readonly forbidden: readonly string[];
   /** Linked with `rel=nofollow` alone: right to leave out, allowed by robots all the same. */
@@ -40,14 +42,25 @@ export interface Truth {
 }
 
 type Lists = {
-  -readonly [K in 'reachable' | 'pages' | 'missing' | 'gone' | 'redirects' | 'failing' | 'endless']: Truth[K][number][];
+  -readonly [K in
+    | 'reachable'
+    | 'pages'
+    | 'missing'
+    | 'gone'
+    | 'redirects'
+    | 'failing'
+    | 'endless'
+    | 'crashing']: Truth[K][number][];
 };
 
 /** `authority` gives the `host[:port]` of URLs; `agent` is the crawler's product token. */
 export function truthOf(web: PracticeWeb, authority: (host: PracticeHost) => string, agent: string): Truth {
   const rules = web.hosts.map((host) => robotsRulesOf(host, agent));
   const urlOf = ({ host, path }: Target): string => `http://${authority(host)}${path}`;
-  const lists: Lists = { reachable: [], pages: [], missing: [], gone: [], redirects: [], failing: [], endless: [] };
+  const lists: Lists = {
+    ...{ reachable: [], pages: [], missing: [], gone: [] },
+    ...{ redirects: [], failing: [], endless: [], crashing: [] },
+  };
   const seen = new Set<string>();
   const forbidden: string[] = [];
   const nofollowed = new Set<string>();
@@ -112,6 +125,10 @@ function arrive(web: PracticeWeb, target: Target, urlOf: (target: Target) => str
   if (resource.kind === 'unknown') throw new Error(`the web links to ${url}, which it does not know`);
   if (resource.kind === 'hop') return redirected(resource.status, resource.location);
   const { final } = resource.behaviour;
+  if (web.crashing?.host === host && web.crashing.path === path) {
+    booked(lists.crashing, 200);
+    return [];
+  }
   switch (final.kind) {
     case 'redirect':
     case 'chain':

@@ -49,6 +49,8 @@ export interface WebSettings {
   readonly productToken: string;
   /** Adds leaves that answer 500 for ever, and leaves that drip until the server's bound. */
   readonly hopeless: boolean;
+  /** Lets one leaf crash whatever reads it, each time; obeyed by an engine that was told to (see `crashing`). */
+  readonly crashing: boolean;
 }
 
 export interface PracticeHost {
@@ -85,10 +87,12 @@ export interface PracticeWeb {
   linksOf(host: PracticeHost, page: number): Link[];
   /** Where a page that redirects leads at once. */
   redirectOf(host: PracticeHost, page: number): Target;
+  /** The page whose answer asks the reader to crash; null where none does. */
+  readonly crashing: Target | null;
 }
 
 interface Profile {
-  readonly defaults: Omit<WebSettings, 'seed' | 'profile' | 'hostPattern' | 'productToken' | 'hopeless'>;
+  readonly defaults: Omit<WebSettings, 'seed' | 'profile' | 'hostPattern' | 'productToken' | 'hopeless' | 'crashing'>;
   readonly sizes: 'zipf' | 'even';
   readonly robots: readonly RobotsKindName[];
   readonly mixture: Mixture;
@@ -147,6 +151,7 @@ export function practiceWeb(partial: Partial<WebSettings> = {}): PracticeWeb {
     hostPattern: 'host-*.practice.test',
     productToken: 'ExampleBot',
     hopeless: false,
+    crashing: false,
     ...profile.defaults,
     ...partial,
   };
@@ -166,6 +171,7 @@ function checkSettings({ hosts, pages, branching, linksPerPage, hostPattern, pag
 class DrawnWeb implements PracticeWeb {
   readonly hosts: readonly PracticeHost[];
   readonly seeds: readonly Target[];
+  readonly crashing: Target | null;
   readonly #byName: ReadonlyMap<string, PracticeHost>;
   readonly #mixture: Mixture;
   readonly #hasSections: boolean;
@@ -179,6 +185,7 @@ class DrawnWeb implements PracticeWeb {
     this.#byName = new Map(this.hosts.map((host) => [host.name, host]));
     this.#mixture = settings.hopeless ? withHopeless(profile.mixture) : profile.mixture;
     this.#hasSections = profile.sections;
+    this.crashing = settings.crashing ? this.#chooseCrashing() : null;
   }
 
   hostNamed(name: string): PracticeHost | undefined {
@@ -235,6 +242,19 @@ class DrawnWeb implements PracticeWeb {
 
   #linkTo(host: PracticeHost, page: number): Link {
     return { host, path: this.pathOf(host, page), nofollow: this.#behaviour(host, page).final.kind === 'nofollow' };
+  }
+
+  /** The last page of the first site where that is an ordinary one which no robots.txt speaks of. */
+  #chooseCrashing(): Target {
+    for (const host of this.hosts) {
+      const page = host.pageCount - 1;
+      const path = this.pathOf(host, page);
+      const { final } = this.#behaviour(host, page);
+      const isOpen =
+        host.robots.kind !== 'closed' && ORDINARY_SECTIONS.some((section) => path.startsWith(`/${section}/`));
+      if (page > 0 && isOpen && final.kind === 'page') return { host, path };
+    }
+    throw new RangeError('no page of this web is fit to crash its reader');
   }
 
   /** Anywhere but to itself, or to a page that only `nofollow` leads to: being redirected there would be a way in. */

@@ -226,8 +226,14 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
     this.state = state;
     this.phase = 'live';
     this.crashBefore = null;
-    if (crash !== null) this.runtime.announceFate({ type: 'restarted', who: this.path });
+    if (crash !== null) this.sayRestarted(crash);
     return effects;
+  }
+
+  private sayRestarted({ reason, lost }: Crash): void {
+    const { path: actor, incarnation } = this;
+    this.runtime.note('warn', 'actor_restarted', { actor, incarnation, reason, lost: lost?.type ?? null });
+    this.runtime.announceFate({ type: 'restarted', who: this.path });
   }
 
   /** Whether there is anything to handle in it: a stale letter or one that is not understood leaves no trace in the state. */

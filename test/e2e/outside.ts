@@ -69,6 +69,8 @@ export interface CrawlReport {
   readonly log: readonly LogLine[];
   /** The lines of `pages.jsonl`. */
   readonly pages: readonly { readonly url: string; readonly status: number }[];
+  /** One for each attempt on a URL. */
+  readonly visits: readonly { readonly url: string; readonly outcome: string; readonly code: string }[];
   readonly seconds: number;
 }
 
@@ -88,6 +90,7 @@ export interface CrawlOrder {
   readonly dataDir: string;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly options?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
   readonly secondsMax: number;
 }
 
@@ -102,23 +105,37 @@ export const LOOPBACK_SETTINGS = {
 
 /** Crawls to the end, by the command line. One that does not end in its time is killed and reported as it stands. */
 export async function crawl(order: CrawlOrder): Promise<CrawlReport> {
-  const { seeds, dataDir, settings, options = [], secondsMax } = order;
+  const { seeds, dataDir, settings, options = [], environment = {}, secondsMax } = order;
   const assignments = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${asValue(value)}`]);
   const startedMs = performance.now();
   const child = spawn(
     process.execPath,
-    [COMMAND_LINE, 'crawl', ...seeds, '--data', dataDir, '--scope', 'any', '--json', ...assignments, ...options],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
+    [
+      COMMAND_LINE,
+      'crawl',
+      ...seeds,
+      '--data',
+      dataDir,
+      '--scope',
+      'any',
+      '--json',
+      '--events',
+      ...assignments,
+      ...options,
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } },
   );
   const overdue = setTimeout(() => child.kill('SIGKILL'), secondsMax * 1_000);
   const { exitCode, output, errors } = await endOf(child);
   clearTimeout(overdue);
-  const summary = linesOf(output).find(({ event }) => event === 'summary');
+  const lines = linesOf(output);
+  const summary = lines.find(({ event }) => event === 'summary');
   return {
     exitCode,
     summary: (summary ?? { reason: 'killed by the test' }) as unknown as CrawlSummaryLine,
     log: linesOf(errors),
     pages: pageLinesIn(dataDir),
+    visits: lines.filter(({ event }) => event === 'visit') as unknown as CrawlReport['visits'],
     seconds: (performance.now() - startedMs) / 1_000,
   };
 }

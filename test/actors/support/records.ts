@@ -1,4 +1,5 @@
 /** Records, queue rows and candidates with nothing in them but what a test asks for. */
+import { fnv1a } from '../../../src/domain/host.js';
 import type { QueueEntry, QueuePosition, UrlRecord } from '../../../src/domain/record.js';
 import type { Candidate } from '../../../src/domain/url.js';
 import type { CommitReceipt, HostPart, Totals } from '../../../src/protocols/commit.js';
@@ -7,10 +8,15 @@ import { UNTOUCHED } from '../../../src/protocols/host-snapshot.js';
 
 export const NO_TOTALS: Totals = { urls: 0, ready: 0, waiting: 0, parked: 0, dead: 0, pages: 0 };
 
+/** 32 hex digits, other ones for another URL. */
+export function keyOf(url: string): string {
+  return [0, 1, 2, 3].map((n) => fnv1a(`${n} ${url}`).toString(16).padStart(8, '0')).join('');
+}
+
 export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlRecord {
   return {
     url,
-    key: `key of ${url}`,
+    key: keyOf(url),
     host: new URL(url).hostname,
     state: 'queued',
     source: 'link',
@@ -42,7 +48,7 @@ export function entryAt(position: QueuePosition, url: string, changes: Partial<U
 
 export function candidateOf(url: string, changes: Partial<Candidate> = {}): Candidate {
   const { hostname, origin } = new URL(url);
-  return { url, key: `key of ${url}`, host: hostname, origin, source: 'link', element: 'a', ...changes };
+  return { url, key: keyOf(url), host: hostname, origin, source: 'link', element: 'a', ...changes };
 }
 
 export function hostPart(host: string, ticket: number, changes: Partial<HostPart> = {}): HostPart {

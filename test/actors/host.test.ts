@@ -1,0 +1,305 @@
+import { describe, expect, it } from 'vitest';
+import { host } from '../../src/actors/host.js';
+import type { Props } from '../../src/actors/host-state.js';
+import type { QueueEntry } from '../../src/domain/record.js';
+import { ALLOW_ALL } from '../../src/policy/robots/rules.js';
+import type { HostPart } from '../../src/protocols/commit.js';
+import type { QueueHead } from '../../src/protocols/effects.js';
+import type { Permit } from '../../src/protocols/workbench.js';
+import { ADDRESSES, NAME, PROPS } from './support/host-world.js';
+import { WALL_AHEAD_MS } from './support/instants.js';
+import { candidateOf, entryAt, headOf, readyEntry } from './support/records.js';
+import { of, Stage, told } from './support/stage.js';
+
+const ORIGIN = `http://${NAME}`;
+const page = (sequence: number) => readyEntry(`${ORIGIN}/${sequence}`, sequence);
+const OPEN = { phase: 'fresh', rules: ALLOW_ALL, status: 200, fetchedAtMs: WALL_AHEAD_MS } as const;
+
+/** Live, with these rows; its robots.txt is known and allows all, unless `unknown`. */
+function live(head: Partial<QueueHead>, robots: 'known' | 'unknown' = 'known', props: Partial<Props> = {}) {
+  const stage = new Stage(host, { ...PROPS, ...props });
+  stage.tell({ type: 'wake', wake: 1 });
+  stage.take();
+  const entries = robots === 'known' ? [{ origin: ORIGIN, state: OPEN }] : [];
+  stage.tell({ type: 'hostLoaded', host: NAME, snapshot: null, robots: entries, summary: null, head: headOf(head) });
+  return stage;
+}
+type LiveStage = ReturnType<typeof live>;
+
+let permits = 0;
+function grant(stage: LiveStage): number {
+  const number = ++permits;
+  const permit: Permit = {
+    number,
+    host: NAME,
+    address: { address: '192.0.2.1', family: 4 },
+    fetcher: 0,
+    expiresAtMs: stage.nowMs + 5_000,
+    deadlineMs: stage.nowMs + 25_000,
+  };
+  stage.tell({ type: 'granted', permit });
+  return number;
+}
+
+/** What was said in short: the type of each message, and of each question to the outside. */
+function said(stage: LiveStage): string[] {
+  return stage
+    .take()
+    .flatMap((effect) => (effect.do === 'send' ? [effect.message.type] : effect.do === 'log' ? [] : [effect.do]));
+}
+
+function redirectTo(stage: LiveStage, permit: number, url: string): void {
+  stage.tell({
+    type: 'fetched',
+    permit,
+    result: {
+      kind: 'response',
+      status: 301,
+      statusText: '',
+      httpVersion: '1.1',
+      headers: [['location', url]],
+      body: new Uint8Array(0),
+      cut: false,
+      durationMs: 5,
+      remoteAddress: '192.0.2.1',
+    },
+  });
+  stage.tell({
+    type: 'parsed',
+    permit,
+    result: {
+      kind: 'parsed',
+      payloadDigest: 'x',
+      contentDigest: 'x',
+      decodedBytes: 0,
+      page: null,
+      redirect: candidateOf(url, { source: 'redirect' }),
+      decoded: new Uint8Array(0),
+      archive: null,
+      parseMicros: 1,
+    },
+  });
+}
+
+const partsIn = (stage: LiveStage): HostPart[] =>
+  told(stage.take()).flatMap(({ message }) =>
+    message.type === 'visited' ? [message['part'] as unknown as HostPart] : [],
+  );
+const recordAll = (stage: LiveStage, parts: readonly HostPart[], ready: number) =>
+  stage.tell({ type: 'recorded', tickets: parts.map(({ ticket }) => ticket), ready });
+
+describe('a host and what overtakes its reads', () => {
+  it('D1: a wake while it reads: what was read may not show what it is woken for, and is read again', () => {
+    const stage = live({ ready: [], readyComplete: false });
+    expect(said(stage)).toEqual(['readQueue']);
+    stage.tell({ type: 'wake', wake: 2 });
+    stage.tell({ type: 'queueRead', host: NAME, head: headOf() });
+    expect(said(stage)).toEqual(['readQueue']);
+    stage.tell({ type: 'queueRead', host: NAME, head: headOf({ ready: [page(1)] }) });
+    expect(said(stage)).toEqual(['resolve']);
+  });
+
+  it('D1: a second wake while it loads likewise; the one that brought it to life costs no second read', () => {
+    for (const [wakes, expected] of [
+      [1, 'rested'],
+      [2, 'readQueue'],
+    ] as const) {
+      const stage = new Stage(host, PROPS);
+      for (let wake = 1; wake <= wakes; wake++) stage.tell({ type: 'wake', wake });
+      stage.take();
+      stage.tell({ type: 'hostLoaded', host: NAME, snapshot: null, robots: [], summary: null, head: headOf() });
+      expect(said(stage)).toEqual([expected]);
+    }
+  });
+
+  it('D1: a wake after another message had brought it to life may be later than what is loaded', () => {
+    const stage = new Stage(host, PROPS);
+    stage.tell({
+      type: 'fetched',
+      permit: 9,
+      result: { kind: 'failure', code: 'timeout', detail: '', status: null, durationMs: 1, reusedConnection: false },
+    });
+    expect(said(stage)).toEqual(['loadHost', 'closed']);
+    stage.tell({ type: 'wake', wake: 1 });
+    stage.tell({ type: 'hostLoaded', host: NAME, snapshot: null, robots: [], summary: null, head: headOf() });
+    expect(said(stage)).toEqual(['readQueue']);
+  });
+
+  it('D2: a commit while it reads: the row that left with it is not offered again', () => {
+    const stage = live({ ready: [page(1)], readyComplete: false });
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    const permit = grant(stage);
+    stage.take();
+    stage.tell({
+      type: 'fetched',
+      permit,
+      result: { kind: 'failure', code: 'too_large', detail: '', status: 200, durationMs: 1, reusedConnection: false },
+    });
+    const effects = stage.take();
+    expect(of(effects, 'readQueue')).toHaveLength(1);
+    stage.tell({ type: 'recorded', tickets: [1], ready: 0 });
+    // As the store was before the commit.
+    stage.tell({ type: 'queueRead', host: NAME, head: headOf({ ready: [page(1)] }) });
+    expect(said(stage)).toEqual(['readQueue']);
+    stage.tell({ type: 'queueRead', host: NAME, head: headOf() });
+    expect(said(stage)).toEqual(['rested']);
+  });
+
+  it('D6: a store that can not be read is asked again a second later', () => {
+    const stage = live({ failure: 'broken' });
+    expect(said(stage)).toEqual([]);
+    stage.pass(1_000);
+    expect(said(stage)).toEqual(['loadHost']);
+    stage.tell({
+      type: 'hostLoaded',
+      host: NAME,
+      snapshot: null,
+      robots: [],
+      summary: null,
+      head: headOf({ readyComplete: false }),
+    });
+    expect(said(stage)).toEqual(['readQueue']);
+    stage.tell({ type: 'queueRead', host: NAME, head: headOf({ failure: 'broken' }) });
+    stage.pass(999);
+    expect(said(stage)).toEqual([]);
+    stage.pass(1);
+    expect(said(stage)).toEqual(['readQueue']);
+  });
+});
+
+describe('a host at rest', () => {
+  const restOf = (stage: LiveStage) => told(stage.take()).find(({ message }) => message.type === 'rested')?.message;
+
+  it('R1: looks behind a window of waiting rows that shows none and is not whole', () => {
+    const due = (sequence: number): QueueEntry =>
+      entryAt({ queue: 'waiting', dueAtMs: WALL_AHEAD_MS + 500, sequence }, `${ORIGIN}/${sequence}`);
+    const stage = live({ waiting: [], waitingComplete: false });
+    expect(said(stage)).toEqual(['readQueue']);
+    stage.tell({ type: 'queueRead', host: NAME, head: headOf({ waiting: [due(1)], waitingComplete: false }) });
+    expect(restOf(stage)).toMatchObject({ left: null, wakeAtMs: WALL_AHEAD_MS + 500 });
+  });
+
+  it('P5: the quota is reached while the way to robots.txt leads on: it rests, and goes on when it is woken', () => {
+    const stage = live({ ready: [page(1)] }, 'unknown', { quota: 1 });
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    const permit = grant(stage);
+    stage.take();
+    redirectTo(stage, permit, `${ORIGIN}/elsewhere.txt`);
+    recordAll(stage, partsIn(stage), 1);
+    expect(restOf(stage)).toMatchObject({ left: 0, wakeAtMs: null });
+    stage.tell({ type: 'wake', wake: 2 });
+    stage.tell({ type: 'queueRead', host: NAME, head: headOf({ ready: [page(1)] }) });
+    grant(stage);
+    const started = told(stage.take()).find(({ message }) => message.type === 'start');
+    expect(started?.message['request']).toMatchObject({ url: `${ORIGIN}/elsewhere.txt` });
+  });
+
+  it('P5: its name fails while the way to robots.txt leads on: it rests until the name may be asked for again', () => {
+    const stage = live({ ready: [page(1)] }, 'unknown');
+    stage.tell({ type: 'resolved', host: NAME, resolution: { ...ADDRESSES, expiresInMs: 10 } });
+    const permit = grant(stage);
+    stage.take();
+    stage.pass(20);
+    redirectTo(stage, permit, `${ORIGIN}/elsewhere.txt`);
+    stage.tell({
+      type: 'resolved',
+      host: NAME,
+      resolution: { kind: 'failed', code: 'dns_failed', detail: '', expiresInMs: 30_000 },
+    });
+    recordAll(stage, partsIn(stage), 0);
+    expect(restOf(stage)).toMatchObject({ left: null, wakeAtMs: WALL_AHEAD_MS + stage.nowMs + 30_000 });
+  });
+
+  it('R1: ready rows behind a silence do not wait for a retry that falls due after it', () => {
+    const later = entryAt({ queue: 'waiting', dueAtMs: WALL_AHEAD_MS + 600_000, sequence: 9 }, `${ORIGIN}/9`);
+    const stage = live({ ready: [page(1), page(2)], waiting: [later] });
+    stage.tell({
+      type: 'resolved',
+      host: NAME,
+      resolution: { kind: 'failed', code: 'dns_failed', detail: '', expiresInMs: 30_000 },
+    });
+    // One row is charged for it; the other is still ready.
+    recordAll(stage, partsIn(stage), 1);
+    expect(restOf(stage)).toMatchObject({ wakeAtMs: WALL_AHEAD_MS + 30_000 });
+  });
+
+  it('passivates when it has rested for its time, and tries again where a message forbade it', () => {
+    const stage = live({});
+    stage.take();
+    stage.pass(9_999);
+    expect(said(stage)).toEqual([]);
+    stage.pass(1);
+    expect(said(stage)).toEqual(['passivate']);
+    stage.pass(10_000);
+    expect(said(stage)).toEqual(['passivate']);
+  });
+});
+
+describe('a host and what got lost', () => {
+  it('P1: a body that is lost in a parser does not make it ask while another request flies', () => {
+    const stage = live({ ready: [page(1), page(2), page(3)] });
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    const first = grant(stage);
+    stage.tell({
+      type: 'fetched',
+      permit: first,
+      result: {
+        kind: 'response',
+        status: 200,
+        statusText: '',
+        httpVersion: '1.1',
+        headers: [],
+        body: new Uint8Array(1),
+        cut: false,
+        durationMs: 1,
+        remoteAddress: '',
+      },
+    });
+    grant(stage);
+    stage.take();
+    stage.tell({ type: 'visitLost', permit: first });
+    expect(said(stage)).toEqual([]);
+  });
+
+  it('B3: a probe that is lost leaves the breaker open, not half open for ever', () => {
+    const stage = live({ ready: [page(1)] });
+    if (stage.state.phase !== 'live') throw new Error('not live');
+    stage.state.snapshot = { ...stage.state.snapshot, breaker: { phase: 'open', untilMs: 0, openings: 1 } };
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    const permit = grant(stage);
+    expect(stage.state.snapshot.breaker.phase).toBe('half_open');
+    stage.tell({ type: 'visitLost', permit });
+    expect(stage.state.snapshot.breaker).toMatchObject({ phase: 'open', openings: 1 });
+  });
+
+  it('S1: a refused address settles every row, the parked ones too; an errand is declined', () => {
+    const parked = entryAt({ queue: 'parked', sequence: 2 }, `https://${NAME}/2`);
+    const stage = live({ ready: [page(1)], parked: [parked] });
+    stage.tell({ type: 'errand', for: 'b.example', origin: 'http://b.example', url: `${ORIGIN}/x` });
+    stage.take();
+    stage.tell({
+      type: 'resolved',
+      host: NAME,
+      resolution: { kind: 'refused', detail: 'loopback', expiresInMs: 60_000 },
+    });
+    const effects = stage.take();
+    const moves = told(effects).flatMap(({ message }) =>
+      message.type === 'visited' ? (message['part'] as unknown as HostPart).moves : [],
+    );
+    expect(moves.map(({ from, to, record }) => [from.sequence, to, record.attempts.at(-1)?.code])).toEqual([
+      [1, null, 'guard_refused'],
+      [2, null, 'guard_refused'],
+    ]);
+    expect(told(effects).find(({ message }) => message.type === 'errandDone')?.message).toMatchObject({
+      origin: 'http://b.example',
+      found: { kind: 'failure', code: 'guard_refused' },
+    });
+  });
+
+  it('P1: a permit for which it has no use is given back', () => {
+    const stage = live({});
+    stage.take();
+    const permit = grant(stage);
+    expect(told(stage.take()).map(({ message }) => message)).toEqual([{ type: 'returned', permit, host: NAME }]);
+  });
+});
