@@ -31,6 +31,8 @@ export interface CrashReport {
 }
 
 const DELAY_MS = 5;
+/** Makes the crawl last for more than the second after which what was committed is synced. */
+const DELAY_MS_FOR_SYNC = 150;
 
 export const WEB_OPTIONS = ['--hosts', '6', '--pages', '60', '--seed', '4'];
 
@@ -125,12 +127,13 @@ export async function crawlWithCrashes(
       ...(crashingPage ? ['--crashing'] : []),
     ]);
     const truth = await web.truth();
+    const delayMs = crashes.some(({ message }) => message === 'syncDue') ? DELAY_MS_FOR_SYNC : DELAY_MS;
     const report = await crawl({
       seeds: web.seeds,
       dataDir: join(directory, 'data'),
       settings: {
         ...LOOPBACK_SETTINGS,
-        'politeness.delayMs': DELAY_MS,
+        'politeness.delayMs': delayMs,
         'fetch.timeoutMs': 2_000,
         'fetch.slots': 8,
         'robots.timeoutMs': 2_000,
@@ -143,7 +146,7 @@ export async function crawlWithCrashes(
     });
     const events = await web.close();
     // A crash may cost a visit, which is then made again: that is what it may cost.
-    const verdict = judge(events, { productToken: PRODUCT_TOKEN, delayMs: DELAY_MS, repeats: 'allowed' });
+    const verdict = judge(events, { productToken: PRODUCT_TOKEN, delayMs, repeats: 'allowed' });
     return { crawl: report, truth, verdict };
   } finally {
     removeDirectory(directory);
