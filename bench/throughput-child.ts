@@ -62,7 +62,7 @@ async function runEngine(): Promise<ChildReport> {
   let visits = 0;
   let begun: Reading | null = null;
   let ended: Reading | null = null;
-  const threadsBefore = new Set<string>();
+  const threadsBefore = new Set(threadTimes().keys());
   const crawl = await openCrawl({
     config: configOfJob(),
     dataDir: job.dataDir,
@@ -83,7 +83,6 @@ async function runEngine(): Promise<ChildReport> {
       }
     },
   });
-  for (const thread of threadTimes().keys()) threadsBefore.add(thread);
   const outcome = await crawl.ended;
   if (outcome.failure !== null) throw new Error(outcome.failure);
   if (begun === null || ended === null) throw new Error(`${visits} visits of ${web.pages}`);
@@ -183,7 +182,7 @@ function threadTimes(): ReadonlyMap<string, number> {
   return times;
 }
 
-/** The parser threads are the busiest of those that began after the store was open; the others write, collect and compile. */
+/** The parser threads are the busiest of those that the crawl began; the others write, collect and compile. */
 function threadsPerPage(
   begun: Reading,
   ended: Reading,

@@ -9,6 +9,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from './config/schema.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
+import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';
 import { createHttpClient } from './net/http.js';
@@ -188,7 +189,7 @@ export function planTree(
       openVisitsMax: config.fetch.openVisitsMax,
       openBytesMax: config.fetch.bodyBudgetBytes,
       addressDelayMs: config.politeness.addressDelayMs,
-      requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs),
+      requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
       resumed: opened.totals.urls > 0,
     },
     host: (name) => ({

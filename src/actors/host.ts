@@ -171,7 +171,7 @@ export const host: Behaviour<Props, State, Message> = {
     },
 
     unrecorded: (state, { ticket, permit }, now) => {
-      if (state.phase !== 'live') return [state, permit === null ? [] : [closed(permit)]];
+      if (state.phase !== 'live') return [heard(state), permit === null ? [] : [closed(permit)]];
       const rows = state.parts.get(ticket) ?? [];
       state.parts.delete(ticket);
       const entries = rows.flatMap(({ sequence }) => state.queue.taken.get(sequence) ?? []);

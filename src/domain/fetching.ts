@@ -10,6 +10,9 @@ export interface VettedAddress {
   readonly family: 4 | 6;
 }
 
+/** Beside its deadline a request may spend so long paused, as bodies in memory have reached their bound. */
+export const PAUSED_MS_MAX = 30_000;
+
 export interface FetchRequest {
   readonly url: string;
   readonly origin: Origin;

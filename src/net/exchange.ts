@@ -7,12 +7,13 @@
  *
  * 1. One result, whatever happens, and never a rejection.
  * 2. The first ruling stands: what breaks because we broke it changes nothing.
- * 3. Time spent paused for the budget's sake counts neither against the deadline nor in the duration.
+ * 3. Time spent paused for the budget's sake counts neither against the deadline nor in the duration; it has a bound of
+ *    its own, so that whoever gave the permit knows when the request is over at the latest (P1).
  * 4. A request is written once: a library that wanted to send it again is stopped.
  */
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
-import type { FetchRequest, FetchResult, Header } from '../domain/fetching.js';
+import { type FetchRequest, type FetchResult, type Header, PAUSED_MS_MAX } from '../domain/fetching.js';
 import { Body } from './body.js';
 import type { BodyBudget, Flow } from './budget.js';
 import type { Deadlines, Timed } from './deadlines.js';
@@ -61,7 +62,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   }
 
   get deadlineAtMs(): number {
-    return this.#deadlineAtMs;
+    return this.#pausedAtMs === null ? this.#deadlineAtMs : this.#pausedAtMs + PAUSED_MS_MAX - this.#pausedMs;
   }
 
   start(): void {
@@ -76,12 +77,14 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   }
 
   expire(): void {
+    if (this.#pausedAtMs !== null) {
+      return this.#breakOff('interrupted', `paused for ${PAUSED_MS_MAX} ms, as too many bodies were in memory`);
+    }
     const late = this.#bytesReceived() > 0;
     this.#breakOff(late ? 'too_slow' : 'timeout', `no end within ${this.#parts.request.deadlineMs} ms`);
   }
 
   pause(): void {
-    this.#parts.deadlines.delete(this);
     this.#pausedAtMs = this.#parts.clock.monotonicMs();
     this.#parts.line.hold();
   }
@@ -89,7 +92,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   resume(): void {
     this.#countPause();
     if (this.#ending !== null) return;
-    this.#parts.deadlines.add(this);
     this.#parts.line.flow();
   }
 

@@ -102,9 +102,20 @@ describe('fetcher', () => {
     expect(of(stage.take(), 'fetch')).toHaveLength(1);
   });
 
-  it('B4: a crash with nothing in hand tells nobody', () => {
+  it('B4: a crash before a request was begun gives its permit back', () => {
     const stage = staged();
     stage.crashOn(start(1), 'drop');
-    expect(stage.take()).toEqual([]);
+    const effects = stage.take();
+    expect(of(effects, 'fetch')).toEqual([]);
+    expect(told(effects).map(({ message }) => message)).toMatchObject([
+      { type: 'returned', permit: 1 },
+      { type: 'fetched', permit: 1, result: { code: 'interrupted' } },
+    ]);
+  });
+
+  it('B4: a crash with nothing in hand tells nobody', () => {
+    const stage = staged();
+    stage.crashOn(start(1), 'again');
+    expect(told(stage.take())).toEqual([]);
   });
 });

@@ -302,4 +302,50 @@ describe('a host and what got lost', () => {
     const permit = grant(stage);
     expect(told(stage.take()).map(({ message }) => message)).toEqual([{ type: 'returned', permit, host: NAME }]);
   });
+
+  it('B4: a visit whose part could not be recorded is a failed delivery, and its permit is closed', () => {
+    const stage = live({ ready: [page(1)] });
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    const permit = grant(stage);
+    stage.take();
+    stage.tell({
+      type: 'fetched',
+      permit,
+      result: {
+        kind: 'failure',
+        code: 'too_large',
+        detail: '',
+        status: 200,
+        durationMs: 1,
+        reusedConnection: false,
+      },
+    });
+    const [first] = partsIn(stage);
+    stage.tell({ type: 'unrecorded', ticket: first?.ticket ?? 0, permit });
+    const [second] = partsIn(stage);
+    expect(second?.permit).toBe(permit);
+    expect(second?.moves).toMatchObject([
+      { from: { sequence: 1 }, to: { queue: 'waiting' }, record: { deliveries: 1, workerCrashes: 1 } },
+    ]);
+  });
+
+  it('P2, B4: what a crash swallowed is still told to the gate: the unspent permit, the verdict', () => {
+    const stage = live({ ready: [page(1)] });
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    const permit = grant(stage);
+    stage.take();
+    stage.crashOn(
+      {
+        type: 'fetched',
+        permit,
+        result: { kind: 'failure', code: 'timeout', detail: '', status: null, durationMs: 1, reusedConnection: false },
+      },
+      'drop',
+    );
+    expect(told(stage.take()).map(({ message }) => message)).toEqual([
+      { type: 'settle', host: NAME, verdict: { permit, closedForMs: PROPS.delayMs }, ask: null },
+      { type: 'hostRestarted', host: NAME },
+      { type: 'fenceFor', host: NAME, epoch: 1 },
+    ]);
+  });
 });

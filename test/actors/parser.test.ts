@@ -54,7 +54,7 @@ describe('parser', () => {
     expect(of(stage.take(), 'log')).toMatchObject([{ level: 'error', event: 'parser_thread_died' }]);
   });
 
-  it('B4: a crash costs what the thread had in hand and the message; what waits is read', () => {
+  it('B4: a crash is held against the page in hand alone; what the thread read is interrupted, what waits is read', () => {
     const stage = staged();
     for (const permit of [5, 6, 7]) stage.tell(read(permit));
     stage.take();
@@ -68,6 +68,7 @@ describe('parser', () => {
     ).toEqual([
       [5, 'interrupted'],
       [6, 'interrupted'],
+      [8, 'worker_crashed'],
     ]);
     expect(of(effects, 'parse').map(({ ticket }) => ticket)).toEqual([7]);
   });

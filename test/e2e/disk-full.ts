@@ -28,10 +28,10 @@ import {
 const ROOM_BYTES = 16 << 20;
 const DELAY_MS = 250;
 /** Long enough for the store to be tried again a few times. */
-const HELD_MS = 2_500;
+const HELD_MS = 1_800;
 /** Hosts that stay at work from beginning to end, and hosts that have long come to rest when a sync fails. */
 const BUSY = { profile: 'wide', hosts: 20, pages: 400, seedHosts: 20, pageBytes: 6_000 } as const;
-const QUIET = { profile: 'ordinary', hosts: 60, pages: 160, seedHosts: 20, pageBytes: 6_000 } as const;
+const QUIET = { profile: 'ordinary', hosts: 50, pages: 110, seedHosts: 25, pageBytes: 6_000 } as const;
 
 export interface DiskFullReport {
   /** Why permits were held while there was no room, and while nothing could be written. */
@@ -174,6 +174,7 @@ async function withStage<T>(kind: Partial<WebSettings>, play: (stage: Stage) => 
       'politeness.delayMs': DELAY_MS,
       'politeness.adaptiveFactor': 0,
       'politeness.addressDelayMs': 0,
+      'retry.delaysSeconds': [1],
     };
     const optionsFor = (dataDir: string) => ({
       seeds,

@@ -1,3 +1,4 @@
+import { PAUSED_MS_MAX } from '../../src/domain/fetching.js';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
@@ -673,6 +674,19 @@ describe('S2: the budget of body bytes', () => {
     expect(failure(await second).code).toBe('too_slow');
     expect(client.bytesHeld()).toBe(0);
     expect(client.socketsOpen()).toBe(1);
+  });
+
+  it('P1: a pause has its bound, so that it is known when a request is over at the latest', async () => {
+    const server = await serverWith((socket) => socket.write(big));
+    let skewMs = 0;
+    const clock = { monotonicMs: () => performance.now() + skewMs };
+    const client = clientWith({ bodyBudgetBytes: 2 * MIB, clock });
+    const first = response(await client.fetch(request(server, 'a.test'), signal));
+    const second = client.fetch(request(server, 'b.test'), signal);
+    await tick(200);
+    skewMs = PAUSED_MS_MAX;
+    expect(failure(await second)).toMatchObject({ code: 'interrupted', detail: expect.stringContaining('paused') });
+    expect([client.bytesHeld(), client.socketsOpen()]).toEqual([first.body.length, 1]);
   });
 
   it('half-read bodies never wait for each other for ever', async () => {

@@ -2,13 +2,13 @@
  * A world for one host's actor: a store, a workbench, a fetcher, a parser, a resolver and another host, each of which
  * answers when it is told to, in any order; and a watcher of what the host does with the answers.
  */
-import { BREAKER_TERMS } from '../../../src/policy/breaker.js';
 import { expect } from 'vitest';
 import { host } from '../../../src/actors/host.js';
 import type { Props } from '../../../src/actors/host-state.js';
 import type { FetchRequest, FetchResult, Resolution } from '../../../src/domain/fetching.js';
 import type { ParseResult } from '../../../src/domain/parsing.js';
 import type { PriorityClass, QueueEntry } from '../../../src/domain/record.js';
+import { BREAKER_TERMS } from '../../../src/policy/breaker.js';
 import type { OriginRobots } from '../../../src/policy/robots/freshness.js';
 import type { HostPart } from '../../../src/protocols/commit.js';
 import type { Effect, QueueHead } from '../../../src/protocols/effects.js';
@@ -99,6 +99,8 @@ export class HostWorld {
   flight: Flight | null = null;
   readonly reading: Reading[] = [];
   readonly verdictOwed = new Map<number, number>();
+  /** Of requests whose host crashed: a verdict may come for them, and then it must be long enough. */
+  readonly verdictPossible = new Map<number, number>();
   // The frontier.
   private lastWake = 0;
   private awake: number | null = null;
@@ -126,7 +128,13 @@ export class HostWorld {
     if (crashes) {
       this.forgetIncarnation();
       this.stage.crashOn(message, 'drop');
-    } else this.stage.tell(message);
+      this.look();
+      // What the restart did not say is never said: the gate waits for the longest.
+      for (const [permit, leastMs] of this.verdictOwed) this.verdictPossible.set(permit, leastMs);
+      this.verdictOwed.clear();
+      return;
+    }
+    this.stage.tell(message);
     this.look();
   }
 
@@ -135,7 +143,6 @@ export class HostWorld {
     this.resolving = false;
     this.ask = null;
     this.reading.length = 0;
-    this.verdictOwed.clear();
     this.unspent.clear();
     this.errandsOut.length = 0;
   }
@@ -214,11 +221,12 @@ export class HostWorld {
     const isOurs = flight.incarnation === this.stage.incarnation && this.alive;
     const hunted = originHunted(flight.request.url);
     // RFC 9309 §2.3.1.3: a file that is not there disallows nothing.
-    if (isOurs && hunted !== null && (answer === 'missing' || answer === 'forbidden'))
+    if (isOurs && !crashes && hunted !== null && (answer === 'missing' || answer === 'forbidden'))
       this.disallows.set(hunted, false);
     const result = resultOf(answer, flight.request.url);
-    if (isOurs && !crashes && answer !== 'interrupted')
-      this.verdictOwed.set(permit, answer === 'later' ? 3_600_000 : 100);
+    const leastMs = answer === 'later' ? 3_600_000 : 100;
+    if (crashes || (isOurs && answer !== 'interrupted')) this.verdictOwed.set(permit, leastMs);
+    else this.verdictPossible.set(permit, leastMs);
     this.tell({ type: 'fetched', permit, result }, crashes);
   }
 
@@ -398,7 +406,7 @@ export class HostWorld {
 
   private settled({ verdict, ask }: { verdict: Verdict | null; ask: Ask | null }): void {
     if (verdict !== null) {
-      const owedMs = this.verdictOwed.get(verdict.permit);
+      const owedMs = this.verdictOwed.get(verdict.permit) ?? this.verdictPossible.get(verdict.permit);
       expect(owedMs, `a verdict on ${verdict.permit} that is not owed`).toBeDefined();
       expect(verdict.closedForMs).toBeGreaterThanOrEqual(owedMs as number);
       this.verdictOwed.delete(verdict.permit);

@@ -50,7 +50,7 @@ export class Stage<Props, State, Message extends Tagged> {
   /** Crashes with the message in hand, restarts, and gets it once more if it is one that is delivered again. */
   crashOn(message: Message, inHand: 'again' | 'drop'): void {
     this.decide(message);
-    this.restart('an injected fault', message.type);
+    this.restart('an injected fault', message.type, inHand === 'drop' ? message : null);
     if (inHand === 'again') this.tell(message);
   }
 
@@ -63,18 +63,18 @@ export class Stage<Props, State, Message extends Tagged> {
       { reason: 'a fault', inHand: message.type, lost: null },
       this.instant(),
     );
-    this.restart('a fault in restart', null);
+    this.restart('a fault in restart', null, null);
     this.tell(message);
   }
 
-  private restart(reason: string, inHand: string | null): void {
+  private restart(reason: string, inHand: string | null, lost: Message | null): void {
     this.alarms.clear();
     this.incarnation += 1;
     const { behaviour, props } = this;
     const [state, effects] =
       behaviour.restart === undefined
         ? behaviour.start(props, this.instant())
-        : behaviour.restart(props, this.state, { reason, inHand, lost: null }, this.instant());
+        : behaviour.restart(props, this.state, { reason, inHand, lost }, this.instant());
     this.state = state;
     this.perform(effects);
   }
