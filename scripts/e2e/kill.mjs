@@ -22,7 +22,7 @@ const OPTIONS = {
   random: { type: 'string', default: '25' },
   server: { type: 'string', default: '10' },
   requests: { type: 'string', default: '150' },
-  alive: { type: 'string', default: '1000' },
+  alive: { type: 'string', default: '1500' },
   'side-by-side': { type: 'boolean', default: false },
   keep: { type: 'string' },
   json: { type: 'boolean', default: false },
