@@ -49,6 +49,7 @@ export const CODES = {
   guard_refused: 'the address is not one that a crawl may reach',
   robots_disallowed: 'the robots rules in force disallow it',
   robots_unreadable: 'robots.txt can not be read, and no last good copy exists',
+  process_died: 'the whole process died, three times, while it was being read',
   worker_crashed: 'the worker that handled it crashed',
   out_of_scope: 'outside the scope of the crawl',
   too_deep: 'further from a seed than --max-depth',

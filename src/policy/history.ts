@@ -72,6 +72,12 @@ export function postponed(entry: QueueEntry, attempt: Attempt): Settlement {
   return { from: entry.at, to: entry.at, record: noted(entry.record, attempt), attempt, dead: null };
 }
 
+/** It is not asked for again: the process died with it in hand as often as is borne. */
+export function poisonous(entry: QueueEntry, atMs: number): Settlement {
+  const attempt: Attempt = { atMs, outcome: 'dead', code: 'process_died', status: null, tier: 1, durationMs: 0 };
+  return died(entry, noted(entry.record, attempt), attempt);
+}
+
 /** A delivery was used: it waits for the next, or it was the last. */
 export function failed(
   entry: QueueEntry,
@@ -111,6 +117,7 @@ function died(entry: QueueEntry, record: UrlRecord, attempt: Attempt): Settlemen
 }
 
 function causeOf(record: UrlRecord, code: Code): string {
+  if (code === 'process_died') return `the process died ${record.processDeaths} times while it was being read`;
   if (record.workerCrashes > 1) return `crashed its worker ${record.workerCrashes} times`;
   return `${record.deliveries} deliveries, the last one: ${code}`;
 }

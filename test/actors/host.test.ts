@@ -349,3 +349,24 @@ describe('a host and what got lost', () => {
     ]);
   });
 });
+
+describe('what the process died of', () => {
+  const worn = (deaths: number): QueueEntry => {
+    const entry = page(1);
+    return { ...entry, record: { ...entry.record, processDeaths: deaths } };
+  };
+
+  it('B4: is asked for once more after two deaths', () => {
+    expect(partsIn(live({ ready: [worn(2)], readyComplete: true }))).toEqual([]);
+  });
+
+  it('B4: is a dead letter after three, and nothing is asked for', () => {
+    const stage = live({ ready: [worn(3)], readyComplete: true });
+    const effects = stage.take();
+    const messages = told(effects).map(({ message }) => message);
+    const [part] = messages.flatMap((it) => (it.type === 'visited' ? [it['part'] as unknown as HostPart] : []));
+    expect(part?.moves).toMatchObject([{ to: null, record: { state: 'dead' } }]);
+    expect(part?.dead).toMatchObject([{ code: 'process_died', cause: expect.stringContaining('3 times') }]);
+    expect(messages.map(({ type }) => type)).not.toContain('settle');
+  });
+});
