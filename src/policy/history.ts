@@ -78,6 +78,14 @@ export function poisonous(entry: QueueEntry, atMs: number): Settlement {
   return died(entry, noted(entry.record, attempt), attempt);
 }
 
+/**
+ * Whether a seed that is known is admitted once more when it is given again: one that was refused without having been
+ * asked for. What refused it (the guard, a bound of ours) may be set otherwise now, and whoever gives it again says so.
+ */
+export function maySeedAgain(record: UrlRecord): boolean {
+  return record.state === 'refused' && record.attempts.at(-1)?.status == null;
+}
+
 /** A delivery was used: it waits for the next, or it was the last. */
 export function failed(
   entry: QueueEntry,

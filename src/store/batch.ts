@@ -11,6 +11,7 @@
 import type { HostName } from '../domain/host.js';
 import type { DeadLetter, QueuePosition } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
+import { maySeedAgain } from '../policy/history.js';
 import type { Admission, CommitReceipt, HostPart, Move, Part, Totals } from '../protocols/commit.js';
 import { type Appending, type AppendPlan, markOf, segmentsOf } from './appending.js';
 import {
@@ -26,6 +27,7 @@ import {
   encodeUnsynced,
   Poison,
   type StoreState,
+  decodeRecord,
 } from './codec.js';
 import { type Database, RowBatch } from './database.js';
 import { type PoisonList, type PoisonRow, setAside } from './poison.js';
@@ -53,6 +55,8 @@ export interface Prepared {
   readonly recounted: ReadonlyMap<HostName, Recounted>;
   /** URL keys and dead letters that are there already, of those that are to be asked. */
   readonly known: ReadonlySet<UrlKey>;
+  /** Of them, seeds that are admitted once more. */
+  readonly again: ReadonlySet<UrlKey>;
   /** Whether any admission asks. */
   readonly asks: boolean;
   readonly deadBefore: ReadonlySet<UrlKey>;
@@ -109,9 +113,10 @@ export async function prepare(
     if (unreadable.includes(host)) queues.set(host, counted.queue);
   }
   const known = await knownOf(store.database, queues, parts);
+  const again = await seedsAgain(store.database, queues, parts, known);
   const deadBefore = await deadOf(store.database, queues, parts);
   const asks = parts.some((part) => part.admitted.some((it) => it.ifAbsent));
-  return { queues, recounted, known, asks, deadBefore, poison };
+  return { queues, recounted, known, again, asks, deadBefore, poison };
 }
 
 function hostsOf(parts: readonly Part[], poison: readonly PoisonRow[]): Set<HostName> {
@@ -158,6 +163,28 @@ async function knownOf(
     }
   }
   return presentOf(database, asked);
+}
+
+/** Few: a command's seeds that were known before it. */
+async function seedsAgain(
+  database: Database,
+  queues: ReadonlyMap<HostName, HostQueue>,
+  parts: readonly Part[],
+  known: ReadonlySet<UrlKey>,
+): Promise<ReadonlySet<UrlKey>> {
+  const again = new Set<UrlKey>();
+  for (const part of parts) {
+    if (part.kind !== 'seed') continue;
+    for (const {
+      record: { key, host },
+    } of part.admitted) {
+      if (!known.has(key)) continue;
+      const value = await database.get(registryKey(partitionIn(queues, host), key));
+      const record = value === undefined ? null : decodeRecord(value, key, host);
+      if (record !== null && !(record instanceof Poison) && maySeedAgain(record)) again.add(key);
+    }
+  }
+  return again;
 }
 
 async function deadOf(
@@ -299,7 +326,9 @@ class Building {
   }
 
   #admit({ record, sequence, ifAbsent }: Admission): void {
-    if (ifAbsent && (this.#prepared.known.has(record.key) || this.#admitted?.has(record.key))) {
+    const isAgain = this.#prepared.again.has(record.key);
+    const isThere = this.#prepared.known.has(record.key) && !isAgain;
+    if (ifAbsent && (isThere || this.#admitted?.has(record.key))) {
       this.#known.push(record.key);
       return;
     }
@@ -309,7 +338,7 @@ class Building {
     this.rows.put(registryKey(draft.partition, record.key), encodeRecord(record));
     this.rows.put(positionKey(draft.partition, record.host, at), urlKeyBytes(record.key));
     draft.add(at);
-    this.#urls++;
+    if (!isAgain) this.#urls++;
     if (sequence >= this.#nextSequence) this.#nextSequence = sequence + 1;
   }
 

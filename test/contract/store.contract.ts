@@ -116,6 +116,30 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect((await store.readSummary('a.test'))?.ready[3]).toBe(2);
     });
 
+    it('admits a seed again that was refused without having been asked for, and no other', async () => {
+      const [refused, missing, linked] = ['refused', 'missing', 'linked'].map((name) => `http://a.test/${name}`) as [
+        string,
+        string,
+        string,
+      ];
+      await store.commit(1, [seedPart([refused, missing, linked].map((url, i) => admission(url, i + 1)))], false);
+      const attempt = { atMs: 1, outcome: 'refused', code: 'guard_refused', tier: 1, durationMs: 0 } as const;
+      const settled = (url: string, sequence: number, status: number | null) => ({
+        from: ready(sequence),
+        to: null,
+        record: { ...recordOf(url), state: 'refused' as const, attempts: [{ ...attempt, status }] },
+      });
+      const moves = [settled(refused, 1, null), settled(missing, 2, 403), settled(linked, 3, null)];
+      await store.commit(2, [hostPart('a.test', { moves })], false);
+      const again = [refused, missing].map((url, i) => admission(url, i + 4, { ifAbsent: true }));
+      const found = hostPart('a.test', { admitted: [admission(linked, 6, { ifAbsent: true })] });
+      const receipt = await store.commit(3, [seedPart(again), found], false);
+      expect(receipt.known).toEqual([keyOf(missing), keyOf(linked)]);
+      expect(receipt.totals).toMatchObject({ urls: 3, ready: 1 });
+      const { head } = await store.loadHost('a.test', 5);
+      expect(head.ready.map(({ record }) => [record.url, record.state])).toEqual([[refused, 'queued']]);
+    });
+
     it('moves rows between ready, waiting and parked, and out', async () => {
       const url = 'http://a.test/1';
       await store.commit(1, [seedPart([admission(url, 1)])], false);
