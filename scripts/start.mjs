@@ -19,6 +19,7 @@ process.on('SIGINT', () => {});
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(words) {
+  console.error('Building …');
   const built = await ended(
     node([fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url)), '-p', 'tsconfig.build.json'], {
       cwd: root,

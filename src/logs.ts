@@ -10,8 +10,6 @@ import type { LogPort } from './protocols/ports.js';
 
 export type LogLevel = Log['level'];
 
-export const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
-
 export interface LogOptions {
   readonly level: LogLevel;
   /** Appended to, with its folders made; null for standard error. */

@@ -45,12 +45,24 @@ export interface CrawlOptions {
   readonly faults?: FaultPlan;
 }
 
-/** What one run came to. Counts are of this run, but for `deadLettered`, `discovered` and `queued`: those are of the store. */
+/**
+ * What one run came to. Each visit has one outcome, and each outcome has its count; the rest of the requests asked for
+ * robots.txt. Counts are of this run, but for `deadLettered`, `discovered` and `queued`: those
+ * are of the store.
+ */
 export interface CrawlOutcome {
   readonly requests: number;
   readonly fetched: number;
   readonly unchanged: number;
+  readonly redirected: number;
+  readonly missing: number;
+  readonly gone: number;
+  readonly throttled: number;
+  readonly parked: number;
+  /** Deliveries that failed; a URL can have several. */
   readonly failed: number;
+  /** URLs given up in this run. */
+  readonly died: number;
   readonly blockedByRobots: number;
   readonly refused: number;
   readonly challenged: number;
@@ -334,6 +346,12 @@ class RunningCrawl implements Crawl {
       requests: this.requests,
       fetched: of('fetched'),
       unchanged: of('unchanged'),
+      redirected: of('redirected'),
+      missing: of('missing'),
+      gone: of('gone'),
+      throttled: of('throttled'),
+      parked: of('parked'),
+      died: of('dead'),
       failed: of('failed'),
       blockedByRobots: of('blocked_by_robots'),
       refused: of('refused'),

@@ -2,6 +2,13 @@
 /** The program: words in, exit code out. */
 import { COMMANDS } from './commands.js';
 import { run } from './run.js';
-import { processTerminal } from './terminal.js';
+import { EXIT, type ExitCode, processTerminal } from './terminal.js';
 
-process.exitCode = await run(process.argv.slice(2), processTerminal(), COMMANDS);
+// Output is lost at any moment, also after the command has ended: a result that nobody got is no success.
+let least: ExitCode = EXIT.done;
+const terminal = processTerminal(() => {
+  least = EXIT.failed;
+  process.exitCode ||= least;
+});
+const exit = await run(process.argv.slice(2), terminal, COMMANDS);
+process.exitCode = exit || least;

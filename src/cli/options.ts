@@ -1,10 +1,8 @@
 /** Options that several commands share, and what becomes of them. */
-import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type LoadedConfig, loadConfig } from '../config/load.js';
-import { LOG_LEVELS, type LogLevel } from '../logs.js';
-import { CommandError, EXIT } from './terminal.js';
+import type { LogLevel } from '../logs.js';
+
+const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export interface ConfigOptions {
   readonly config?: string;
@@ -15,7 +13,7 @@ export interface ConfigOptions {
 export function withConfigOptions(command: Command): Command {
   return command
     .option('--config <file>', 'read options from a YAML or JSON file')
-    .option('--set <key=value>', 'set an option; the value is JSON, or else a string (repeatable)', appended, []);
+    .addOption(repeatable('--set <key=value>', 'set an option; the value is JSON, or else a string (repeatable)'));
 }
 
 export interface LogOptions {
@@ -35,23 +33,6 @@ export function withJsonOption(command: Command): Command {
   return command.option('--json', 'print one JSON object a line and nothing else', false);
 }
 
-/** Throws ConfigError, or CommandError where the file can't be read. */
-export function readConfig(options: ConfigOptions): LoadedConfig {
-  const sources = { cores: availableParallelism(), environment: process.env, assignments: options.set };
-  if (options.config === undefined) return loadConfig(sources);
-  return loadConfig({ ...sources, file: { path: options.config, text: readText(options.config) } });
-}
-
-/** Throws CommandError. */
-export function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : (error as Error).message;
-    throw new CommandError('file_unreadable', why, EXIT.usage, path, 'check the path and its permissions');
-  }
-}
-
 /** For an option's value: a whole number within bounds. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
@@ -61,6 +42,13 @@ export function wholeNumber(least: number, most: number): (text: string) => numb
   };
 }
 
-function appended(value: string, before: readonly string[]): string[] {
-  return [...before, value];
+/** An option that may be given several times: a list, empty by default. */
+export function repeatable(
+  flags: string,
+  description: string,
+  read: (text: string) => unknown = (text) => text,
+): Option {
+  return new Option(flags, description)
+    .default([], 'none')
+    .argParser((text, before) => [...(before as unknown[]), read(text)]);
 }

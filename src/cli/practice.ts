@@ -1,8 +1,9 @@
 /** `orbweaver practice`: serves the misbehaving practice web on loopback until it is interrupted. */
 import { isIPv4 } from 'node:net';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { startPracticeServer } from '../practice/server.js';
-import { type PracticeWeb, type ProfileName, practiceWeb, type WebSettings } from '../practice/web.js';
+import type { PracticeWeb, ProfileName, WebSettings } from '../practice/web.js';
+import { unwritable } from './files.js';
+import { quantity } from './progress.js';
 import { withJsonOption, wholeNumber } from './options.js';
 import { CommandError, EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
 
@@ -40,7 +41,8 @@ export function practiceCommand(terminal: Terminal, ended: (exit: ExitCode) => v
     .option('--crashing', 'one page crashes whoever reads it, for crawls with planned faults', false)
     .option('--allow-kills', 'let POST /__arm kill processes, for tests of crashes', false);
   return withJsonOption(command).action(async (options: PracticeOptions) => {
-    const web = webOf(options);
+    const { startPracticeServer } = await import('../practice/server.js');
+    const web = await webOf(options);
     const server = await startPracticeServer({
       web,
       port: options.port,
@@ -57,8 +59,10 @@ export function practiceCommand(terminal: Terminal, ended: (exit: ExitCode) => v
   });
 }
 
-/** Throws CommandError for settings that exclude each other. */
-function webOf({ seed, profile, hosts, pages, pageBytes, links, agent, crashing }: PracticeOptions): PracticeWeb {
+/** Rejects with CommandError for settings that exclude each other. */
+async function webOf(options: PracticeOptions): Promise<PracticeWeb> {
+  const { practiceWeb } = await import('../practice/web.js');
+  const { seed, profile, hosts, pages, pageBytes, links, agent, crashing } = options;
   const settings: Partial<WebSettings> = {
     seed,
     profile,
@@ -77,19 +81,19 @@ function webOf({ seed, profile, hosts, pages, pageBytes, links, agent, crashing 
   }
 }
 
-function notServed(error: unknown, { port, log }: PracticeOptions): unknown {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') {
-    return new CommandError(
-      'port_taken',
-      `port ${port} is taken`,
-      EXIT.failed,
-      '--port',
-      'take another, or 0 for a free one',
-    );
+function notServed(error: unknown, { port, address, log }: PracticeOptions): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  const failed = (name: string, what: string, where: string) =>
+    new CommandError(name, what, EXIT.failed, where, 'take another, or 0 for a free one', { cause: error });
+  if (code === 'EADDRINUSE') return failed('port_taken', `port ${port} is taken`, '--port');
+  if (code === 'EACCES' && syscall === 'listen') {
+    return failed('port_forbidden', `this user may not listen on port ${port}`, '--port');
   }
-  if (log !== undefined && code !== undefined) return new CommandError('file_unwritable', message, EXIT.failed, log);
-  return error;
+  if (code === 'EADDRNOTAVAIL') {
+    const advice = 'take an address that this machine has, as 127.0.0.1';
+    return new CommandError('address_unavailable', `no interface has ${address}`, EXIT.failed, '--address', advice);
+  }
+  return log !== undefined && code !== undefined ? unwritable(error, `--log ${log}`) : error;
 }
 
 function announce(web: PracticeWeb, address: string, port: number, json: boolean, terminal: Terminal): void {
@@ -100,7 +104,9 @@ function announce(web: PracticeWeb, address: string, port: number, json: boolean
     printJson(terminal, { event: 'listening', port, hosts, pages, profile, seed, seeds, truth });
     return;
   }
-  terminal.print(`Practice web (${profile}, seed ${seed}): ${hosts} hosts, ${pages} pages, on port ${port}.`);
+  terminal.print(
+    `Practice web (${profile}, seed ${seed}): ${quantity(hosts, 'host')}, ${quantity(pages, 'page')}, on port ${port}.`,
+  );
   for (const url of seeds) terminal.print(`  seed   ${url}`);
   terminal.print(`  truth  ${truth}`);
   terminal.print(`  names  --set dns.hosts='{"*.practice.test":"${address}"}' --set guard.allow='["127.0.0.0/8"]'`);

@@ -48,13 +48,13 @@ export function progressModeFor(stream: ProgressStream, json: boolean): Progress
 /** At most `columns` wide; a reason to be held comes first, since it explains all the rest. */
 export function formatProgress(snapshot: ProgressSnapshot, columns: number): string {
   const parts = [
-    `${count(snapshot.pages)} pages`,
+    quantity(snapshot.pages, 'page'),
     `${rate(snapshot.ratePerSecond)}/s`,
     `${count(snapshot.queued)} queued`,
     ...(snapshot.waiting > 0 ? [`${count(snapshot.waiting)} waiting`] : []),
-    `${count(snapshot.hostsActive)} ${snapshot.hostsActive === 1 ? 'host' : 'hosts'}`,
+    quantity(snapshot.hostsActive, 'host'),
     ...(snapshot.failed > 0 ? [`${count(snapshot.failed)} failed`] : []),
-    `${count(snapshot.requests)} requests`,
+    quantity(snapshot.requests, 'request'),
   ];
   const line = `${snapshot.held === undefined ? '' : `held: ${snapshot.held} · `}${parts.join(' · ')}`;
   return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
@@ -110,6 +110,11 @@ function linesTo(stream: ProgressStream): Progress {
     aside: (line) => void stream.write(`${line}\n`),
     end: () => {},
   };
+}
+
+/** `1 page`, `12,345 pages`. */
+export function quantity(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 }
 
 /** `12,345`. */

@@ -1,8 +1,6 @@
 /** `orbweaver sim`: the real actors against a simulated web in simulated time; invariants are checked from outside. */
 import { Command } from 'commander';
-import { productionEngine } from '../sim/engine.js';
-import { tellStory } from '../sim/story.js';
-import { runUniverse, type UniverseResult } from '../sim/universe.js';
+import type { UniverseResult } from '../sim/universe.js';
 import { wholeNumber, withJsonOption } from './options.js';
 import { EXIT, type ExitCode, printJson, type Terminal } from './terminal.js';
 
@@ -35,19 +33,21 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
     for (let seed = options.seed; seed < options.seed + options.seeds; seed++) {
       const result = await universe(seed, options);
       violations += result.violations.length;
-      report(result, options, terminal);
+      await report(result, options, terminal);
     }
     conclude(violations, options, terminal);
     ended(violations === 0 ? EXIT.done : EXIT.failed);
   });
 }
 
-function universe(seed: number, { hosts, pages, kills, diskErrors, days }: SimOptions): Promise<UniverseResult> {
+async function universe(seed: number, { hosts, pages, kills, diskErrors, days }: SimOptions): Promise<UniverseResult> {
+  const { productionEngine } = await import('../sim/engine.js');
+  const { runUniverse } = await import('../sim/universe.js');
   const bounds = { simulatedMsMax: days * DAY_MS, eventsMax: EVENTS_MAX };
   return runUniverse({ seed, hosts, pages, kills, storeErrors: diskErrors, ...bounds }, productionEngine());
 }
 
-function report(result: UniverseResult, { json }: SimOptions, terminal: Terminal): void {
+async function report(result: UniverseResult, { json }: SimOptions, terminal: Terminal): Promise<void> {
   const { evidence: _evidence, ...told } = result;
   if (json) return printJson(terminal, told);
   const { seed, traceHash, simulatedSeconds, requests, events, kills, faults, violations } = result;
@@ -55,7 +55,9 @@ function report(result: UniverseResult, { json }: SimOptions, terminal: Terminal
   terminal.print(
     `seed ${seed}  trace ${traceHash}  ${Math.round(simulatedSeconds)} s simulated, ${requests} requests, ${events} events, ${kills} kills, ${faults} faults: ${verdict}`,
   );
-  if (violations.length > 0) terminal.print(tellStory(result));
+  if (violations.length === 0) return;
+  const { tellStory } = await import('../sim/story.js');
+  terminal.print(tellStory(result));
 }
 
 function conclude(violations: number, { json, seeds, seed }: SimOptions, terminal: Terminal): void {

@@ -7,6 +7,12 @@ export interface CrawlSummary {
   readonly requests: number;
   readonly fetched: number;
   readonly unchanged: number;
+  readonly redirected: number;
+  readonly missing: number;
+  readonly gone: number;
+  readonly throttled: number;
+  readonly parked: number;
+  readonly died: number;
   readonly failed: number;
   readonly blockedByRobots: number;
   readonly refused: number;
@@ -37,11 +43,17 @@ export function formatSummary(summary: CrawlSummary): string[] {
     ['fetched', summary.fetched, ''],
     ['requests', summary.requests, `in ${duration(summary.durationSeconds)}, ${perSecond.toFixed(1)} a second`],
     ['unchanged', summary.unchanged, 'the same content as before'],
-    ['failed', summary.failed, ''],
+    ['redirected', summary.redirected, 'their targets are URLs of their own'],
+    ['missing', summary.missing, 'status 404'],
+    ['gone', summary.gone, 'status 410'],
+    ['refused', summary.refused, 'by the site, a bound or the guard'],
     ['blocked by robots', summary.blockedByRobots, ''],
-    ['refused', summary.refused, 'by a bound, a guard or the scope'],
     ['challenged', summary.challenged, ''],
-    ['dead letters', summary.deadLettered, '`orbweaver dead` says why'],
+    ['throttled', summary.throttled, 'asked again when the host allows'],
+    ['parked', summary.parked, 'until robots.txt can be read'],
+    ['failed', summary.failed, 'asked again later, within bounds'],
+    ['died', summary.died, 'with the process, three times'],
+    ['dead letters', summary.deadLettered, 'given up for good, in all runs'],
     ['discovered', summary.discovered, 'URLs in all'],
     ['queued', summary.queued, 'not fetched yet'],
   ];

@@ -42,17 +42,23 @@ export function printJson(terminal: Terminal, value: object): void {
   terminal.print(JSON.stringify(value));
 }
 
-/** Standard output and standard error. A reader that leaves (`| head`) ends the output quietly. */
-export function processTerminal(): Terminal {
+/**
+ * Standard output and standard error. A reader that leaves (`| head`) ends the output quietly; where it can't be
+ * written for another reason, that is said once, and `onLost` is called.
+ */
+export function processTerminal(onLost: () => void): Terminal {
   let isRead = true;
+  const note = (line: string) => void process.stderr.write(`${line}\n`);
+  process.stderr.on('error', () => {}); // there is nobody left to tell
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (!isRead) return;
     isRead = false;
+    if (error.code === 'EPIPE') return;
+    note(`orbweaver: standard output can't be written: ${error.message} [output_unwritable]`);
+    note('  do: make room, or send the output elsewhere');
+    onLost();
   });
-  return {
-    print: (line) => void (isRead && process.stdout.write(`${line}\n`)),
-    note: (line) => void process.stderr.write(`${line}\n`),
-  };
+  return { print: (line) => void (isRead && process.stdout.write(`${line}\n`)), note };
 }
 
 /** The first of SIGINT and SIGTERM; from then on, a second one ends the process at once. */

@@ -9,34 +9,48 @@ import type { Config } from './schema.js';
 /** As in `ExampleBot/1.0 (+https://bot.example/)` or `ExampleBot/1.0 (crawler@bot.example)`. */
 const CONTACT = /\bhttps?:\/\/[^\s()<>;,]+|[^\s()<>;,:@]+@[^\s()<>;,:@]+\.[^\s()<>;,:@]+/i;
 
-/** What is wrong, and what to do about it; null where nothing is. */
+export interface ContactProblem {
+  readonly message: string;
+  readonly where: string;
+  readonly advice: string;
+}
+
+const SAY_WHO = "give a URL or an address, as in --set userAgent='ExampleBot/1.0 (+https://bot.example/)'";
+
+/** What leads beyond this machine, and what to do about it; null where nothing is wrong. */
 export function contactProblem(
   userAgent: string,
   seedHosts: readonly HostName[],
-  config: Pick<Config, 'scope' | 'dns'>,
-): string | null {
-  if (CONTACT.test(userAgent) || staysOnLoopback(seedHosts, config)) return null;
-  return (
-    'a crawl beyond this machine must say who runs it: set userAgent to a name with a URL or an address, ' +
-    "as in --set userAgent='ExampleBot/1.0 (+https://bot.example/)'"
-  );
+  { scope, dns }: Pick<Config, 'scope' | 'dns'>,
+): ContactProblem | null {
+  if (CONTACT.test(userAgent)) return null;
+  const beyond = seedHosts.find((host) => !staysOnLoopback(host, scope, dns.hosts));
+  const message = 'a crawl beyond this machine must say who runs it';
+  if (beyond !== undefined) {
+    return { message, where: `seed ${beyond}, userAgent ${userAgent}`, advice: SAY_WHO };
+  }
+  if (scope !== 'any' || allOnLoopback(dns.hosts)) return null;
+  return {
+    message: `${message}, and with scope any links lead there`,
+    where: `scope any, userAgent ${userAgent}`,
+    advice: `${SAY_WHO}, or stay here with --scope site`,
+  };
 }
 
 /** Names that no public resolver answers (RFC 6761). */
 const RESERVED = /(^|\.)(test|invalid|example|localhost)$/;
 
-/**
- * Every host that the crawl can come to is on this machine. With scope `host` or `site` the seeds decide it; with
- * `any` only a rule for every name can.
- */
-function staysOnLoopback(seedHosts: readonly HostName[], { scope, dns }: Pick<Config, 'scope' | 'dns'>): boolean {
-  if (scope === 'any') return dns.hosts['*'] !== undefined && Object.values(dns.hosts).every(isLoopback);
-  return seedHosts.every((host) => {
-    if (isLoopback(host) || /(^|\.)localhost$/.test(host)) return true;
-    const rule = ruleFor(host, Object.keys(dns.hosts));
-    if (rule === null || !isLoopback(dns.hosts[rule] as string)) return false;
-    return scope === 'host' || RESERVED.test(host) || coversSite(rule, siteOf(host));
-  });
+/** Whatever name a link has, a rule keeps it on this machine. */
+function allOnLoopback(rules: Config['dns']['hosts']): boolean {
+  return rules['*'] !== undefined && Object.values(rules).every(isLoopback);
+}
+
+/** This host is on this machine, and with scope `site` all of its site. With scope `any` links are another question. */
+function staysOnLoopback(host: HostName, scope: Config['scope'], rules: Config['dns']['hosts']): boolean {
+  if (isLoopback(host) || /(^|\.)localhost$/.test(host)) return true;
+  const rule = ruleFor(host, Object.keys(rules));
+  if (rule === null || !isLoopback(rules[rule] as string)) return false;
+  return scope !== 'site' || RESERVED.test(host) || coversSite(rule, siteOf(host));
 }
 
 /** The name itself, or else the longest pattern above it. */

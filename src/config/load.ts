@@ -7,24 +7,12 @@
  */
 import { type Document, isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { ConfigError } from './error.js';
 import { contradictions } from './limits.js';
 import { nearestNames } from './nearest.js';
 import { type Config, configSchema, GROUPS, type Option, OPTIONS, pageThreadsFor } from './schema.js';
 
-export class ConfigError extends Error {
-  readonly code = 'config_invalid';
-
-  constructor(
-    /** `crawl.yaml:3:12`, `ORBWEAVER_SCOPE`, `--set scope=all`. */
-    readonly where: string,
-    /** The option, dotted; null where the text is no configuration at all. */
-    readonly key: string | null,
-    message: string,
-  ) {
-    super(message);
-    this.name = 'ConfigError';
-  }
-}
+export { ConfigError };
 
 export interface ConfigSources {
   /** Cores of the machine: what `page.threads` follows where nobody sets it. */
@@ -262,5 +250,5 @@ function place(tree: Tree, path: readonly string[], value: unknown): void {
 }
 
 function firstLine(text: string): string {
-  return text.split('\n', 1)[0] as string;
+  return (text.split('\n', 1)[0] as string).replace(/:$/, '');
 }

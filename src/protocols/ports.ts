@@ -20,15 +20,28 @@ export interface Clock {
 /** Numbers in [0, 1). */
 export type Chance = () => number;
 
+/** What helps to act on a store error. */
+export interface StoreErrorContext extends ErrorOptions {
+  /** The file or folder. */
+  readonly where?: string;
+  readonly advice?: string;
+}
+
 /** A store error that an operator can act on. */
 export class StoreError extends Error {
+  /** Null where none can be named. */
+  readonly where: string | null;
+  readonly advice: string | null;
+
   constructor(
-    /** Stable: `store_locked`, `store_newer_schema`, `store_corrupt`, `store_full`, `store_read_only`, `store_io`. */
+    /** Stable: `store_locked`, `store_newer_schema`, `store_corrupt`, `store_full`, `store_read_only`, `store_blocked`, `store_io`. */
     readonly code: string,
     message: string,
-    options?: ErrorOptions,
+    { where, advice, ...options }: StoreErrorContext = {},
   ) {
     super(message, options);
+    this.where = where ?? null;
+    this.advice = advice ?? null;
     this.name = 'StoreError';
   }
 }

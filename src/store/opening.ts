@@ -82,7 +82,7 @@ export async function openSession(
     return await openStoreOn(database, options, belief);
   } catch (error) {
     await database.close().catch(() => {});
-    throw storeErrorFrom(error, `the store in ${options.directory} can't be opened`);
+    throw storeErrorFrom(error, "the store can't be opened", options.directory);
   }
 }
 
@@ -113,11 +113,12 @@ async function openDatabase(database: Database, directory: string): Promise<void
   try {
     await database.open();
   } catch (error) {
-    const failure = storeErrorFrom(error, `the store in ${directory} can't be opened`);
+    const failure = storeErrorFrom(error, "the store can't be opened", directory);
     if (failure.code !== 'store_locked') throw failure;
-    const advice = `only one process may use a data directory; find it with: fuser ${directory}/store/LOCK`;
-    throw new StoreError(failure.code, `the data directory ${directory} is in use by another process: ${advice}`, {
+    throw new StoreError(failure.code, 'the data directory is in use by another process', {
       cause: error,
+      where: directory,
+      advice: `only one process may use it; find that one with: fuser ${directory}/store/LOCK`,
     });
   }
 }
@@ -127,11 +128,14 @@ async function checkSchema(database: Database, directory: string): Promise<void>
   if (value === undefined) return;
   const version = decodeVersion(value);
   if (version instanceof Poison) {
-    throw new StoreError('store_corrupt', `the store in ${directory} does not say its schema: ${version.reason}`);
+    throw new StoreError('store_corrupt', `the store does not say its schema: ${version.reason}`, {
+      where: directory,
+      advice: 'put a copy of the data directory back, or begin anew in another one',
+    });
   }
   if (version > SCHEMA_VERSION) {
-    const text = `the store in ${directory} has schema ${version}, this program knows up to ${SCHEMA_VERSION}`;
-    throw new StoreError('store_newer_schema', `${text}: use a newer program`);
+    const text = `the store has schema ${version}, this program knows up to ${SCHEMA_VERSION}`;
+    throw new StoreError('store_newer_schema', text, { where: directory, advice: 'use a newer program' });
   }
 }
 
@@ -140,16 +144,18 @@ async function readState(database: Database, options: OpeningOptions): Promise<S
   if (value !== undefined) {
     const state = decodeState(value);
     if (!(state instanceof Poison)) return state;
-    throw new StoreError(
-      'store_corrupt',
-      `the state of the store in ${options.directory} can't be read: ${state.reason}`,
-    );
+    throw new StoreError('store_corrupt', `the state of the store can't be read: ${state.reason}`, {
+      where: options.directory,
+      advice: 'put a copy of the data directory back, or begin anew in another one',
+    });
   }
   const archive = archiveFile(1);
   for (const name of [PAGES_FILE, archive, indexFileOf(archive)]) {
     if (((await options.files.size(name)) ?? 0) === 0) continue;
-    const text = `${options.directory} holds ${name}, but its store is empty`;
-    throw new StoreError('store_corrupt', `${text}: put the store back, or move the files away to begin anew`);
+    throw new StoreError('store_corrupt', `${name} is there, but the store is empty`, {
+      where: options.directory,
+      advice: 'put the store back, or move the files away to begin anew',
+    });
   }
   return EMPTY_STATE;
 }

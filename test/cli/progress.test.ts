@@ -54,7 +54,7 @@ describe('the progress line', () => {
     progress.update({ ...snapshot, pages: 1 }, 0);
     progress.update({ ...snapshot, pages: 2 }, 99);
     progress.update({ ...snapshot, pages: 3 }, 100);
-    expect(text()).toContain('1 pages');
+    expect(text()).toContain('1 page ');
     expect(text()).not.toContain('2 pages');
     expect(text()).toContain('3 pages');
     expect(text()).not.toContain('\n');
@@ -91,6 +91,12 @@ describe('the summary', () => {
     requests: 1_300,
     fetched: 1_200,
     unchanged: 0,
+    redirected: 0,
+    missing: 0,
+    gone: 0,
+    throttled: 0,
+    parked: 0,
+    died: 0,
     failed: 7,
     blockedByRobots: 0,
     refused: 0,
@@ -109,8 +115,8 @@ describe('the summary', () => {
       'Done: nothing is left to fetch.',
       '  fetched           1,200',
       '  requests          1,300  in 1 min 5 s, 20.0 a second',
-      '  failed                7',
-      '  dead letters          2  `orbweaver dead` says why',
+      '  failed                7  asked again later, within bounds',
+      '  dead letters          2  given up for good, in all runs',
       '  discovered        5,000  URLs in all',
       '  data              crawls/one',
       '  archive           crawls/one/a.warc.gz and 1 more',

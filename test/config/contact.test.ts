@@ -20,7 +20,7 @@ describe('a crawl beyond loopback says who runs it (P: user agent with a contact
   it.each([anonymous, 'ExampleBot/1.0 (https://)', 'ExampleBot @ home', 'ExampleBot/1.0 (me@localhost)'])(
     'without one it may not: %s',
     (userAgent) => {
-      expect(contactProblem(userAgent, ['site.com'], config())).toContain('--set userAgent=');
+      expect(contactProblem(userAgent, ['site.com'], config())?.advice).toContain('--set userAgent=');
     },
   );
 
@@ -48,5 +48,10 @@ describe('a crawl beyond loopback says who runs it (P: user agent with a contact
     ['a name that only looks like it', ['127.0.0.1.site.com', 'notlocalhost'], config()],
   ])('elsewhere it does: %s', (_, seeds, given) => {
     expect(contactProblem(anonymous, seeds, given)).not.toBeNull();
+  });
+
+  it('names the seed that leads away, or else the scope', () => {
+    expect(contactProblem(anonymous, ['127.0.0.1', 'site.com'], config())?.where).toContain('seed site.com');
+    expect(contactProblem(anonymous, ['127.0.0.1'], config({}, 'any'))?.where).toContain('scope any');
   });
 });

@@ -1,0 +1,223 @@
+/** What `orbweaver crawl` does: checks all that can be checked first, crawls, and tells what came of it. */
+import { resolve } from 'node:path';
+import { contactProblem } from '../config/contact.js';
+import { PRACTICE_FAULTS_VARIABLE } from '../config/load.js';
+import type { Config } from '../config/schema.js';
+import type { Code } from '../domain/outcome.js';
+import type { Candidate } from '../domain/url.js';
+import { type OpenLog, openLog } from '../logs.js';
+import { type Crawl, type CrawlOutcome, openCrawl } from '../main.js';
+import { productTokenOf } from '../policy/robots/agent.js';
+import type { CrawlEvent } from '../protocols/events.js';
+import type { Fault } from '../supervision/faults.js';
+import { checkAuthorities, readConfig } from './configuration.js';
+import { declaredTree, faultProblem } from './declared.js';
+import { unwritable } from './files.js';
+import type { ConfigOptions, LogOptions } from './options.js';
+import { openProgress, type Progress, progressModeFor } from './progress.js';
+import { adviceFor, formatLostSeed, SeedFates, seedOf } from './seeds.js';
+import { type CrawlSummary, formatSummary } from './summary.js';
+import { CommandError, EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
+
+const PROGRESS_MS = 200;
+const SEEDS_TOLD_MAX = 10;
+
+export interface CrawlCommandOptions extends ConfigOptions, LogOptions {
+  readonly data: string;
+  readonly maxPages?: number;
+  readonly maxSeconds?: number;
+  readonly wait?: number;
+  readonly scope?: Config['scope'];
+  readonly maxDepth?: number;
+  readonly fault: readonly FaultWords[];
+  readonly events: boolean;
+  readonly json: boolean;
+}
+
+/** `frontier:visited:3:1`: the third such message crashes it, once. The last parts may be left out. */
+export interface FaultWords {
+  readonly text: string;
+  readonly actor: string;
+  readonly message: string | null;
+  readonly nth: number;
+  readonly times: number;
+}
+
+/** Throws CommandError, ConfigError or StoreError. */
+export async function crawl(
+  urls: readonly string[],
+  options: CrawlCommandOptions,
+  terminal: Terminal,
+): Promise<ExitCode> {
+  if (options.events && !options.json) {
+    throw new CommandError('option_unused', '--events needs --json', EXIT.usage, '--events', 'add --json');
+  }
+  const config = configOf(options);
+  const seeds = urls.map(seedOf);
+  refuseAnonymous(config, seeds);
+  const faults = options.fault.map((words) => faultOf(words, config));
+  const log = logOf(options);
+  const progress = openProgress(process.stderr, progressModeFor(process.stderr, options.json));
+  const told = { fates: new SeedFates(seeds), causes: new Map<string, Code>() };
+  try {
+    const dataDir = resolve(options.data);
+    const running = await openCrawl({
+      config,
+      dataDir,
+      seeds,
+      pagesMax: options.maxPages ?? null,
+      secondsMax: options.maxSeconds ?? null,
+      log,
+      onEvent: (event) => {
+        told.fates.hear(event);
+        noteCause(event, told.causes);
+        tell(event, options, terminal, progress);
+      },
+      ...(faults.length > 0 || process.env[PRACTICE_FAULTS_VARIABLE] === '1' ? { faults } : {}),
+    });
+    const outcome = await watch(running, progress);
+    return conclude({ ...told, outcome, dataDir }, options, terminal);
+  } finally {
+    progress.end();
+    log.close();
+  }
+}
+
+// -- before -----------------------------------------------------------------------------------------------------
+
+function configOf(options: CrawlCommandOptions): Config {
+  const assignments = [...options.set];
+  if (options.scope !== undefined) assignments.push(`scope=${options.scope}`);
+  if (options.maxDepth !== undefined) assignments.push(`maxDepth=${options.maxDepth}`);
+  if (options.wait !== undefined) assignments.push(`waitSeconds=${options.wait}`);
+  const loaded = readConfig({ ...options, set: assignments });
+  checkAuthorities(loaded);
+  return loaded.config;
+}
+
+function refuseAnonymous(config: Config, seeds: readonly Candidate[]): void {
+  const problem = contactProblem(
+    config.userAgent,
+    seeds.map(({ host }) => host),
+    config,
+  );
+  if (problem !== null) {
+    throw new CommandError('no_contact', problem.message, EXIT.usage, problem.where, problem.advice);
+  }
+  if (productTokenOf(config.userAgent) === null) {
+    const message = 'userAgent must begin with a name of letters, - and _ only';
+    const advice = "as in --set userAgent='ExampleBot/1.0 (+https://bot.example/)'";
+    throw new CommandError('no_product_token', message, EXIT.usage, `userAgent ${config.userAgent}`, advice);
+  }
+}
+
+function faultOf({ text, actor, message, nth, times }: FaultWords, config: Config): Fault {
+  const problem = faultProblem(declaredTree(config), actor, message);
+  if (problem !== null) {
+    throw new CommandError(
+      'fault_invalid',
+      problem,
+      EXIT.usage,
+      `--fault ${text}`,
+      '`orbweaver tree` names the actors',
+    );
+  }
+  return { actor, nth, times, ...(message === null ? {} : { message }) };
+}
+
+function logOf({ logLevel, log }: CrawlCommandOptions): OpenLog {
+  try {
+    return openLog({ level: logLevel, file: log ?? null });
+  } catch (error) {
+    throw unwritable(error, `--log ${log}`);
+  }
+}
+
+// -- meanwhile --------------------------------------------------------------------------------------------------
+
+/** Draws the progress until the crawl has ended; the first interrupt drains, a second one ends the process by itself. */
+async function watch(running: Crawl, progress: Progress): Promise<CrawlOutcome> {
+  void untilInterrupted().then(() => {
+    progress.aside('Stopping: visits that are open end first. Once more to stop at once.');
+    running.interrupt();
+  });
+  let pagesBefore = 0;
+  let rate = 0;
+  const timer = setInterval(() => {
+    const { pages, requests, failed, totals, hostsActive, held } = running.progress();
+    rate += 0.2 * ((pages - pagesBefore) * (1_000 / PROGRESS_MS) - rate);
+    pagesBefore = pages;
+    const queued = totals.ready;
+    const waiting = totals.waiting + totals.parked;
+    const snapshot = { pages, requests, queued, waiting, hostsActive, ratePerSecond: rate, failed };
+    progress.update(held === null ? snapshot : { ...snapshot, held }, performance.now());
+  }, PROGRESS_MS);
+  try {
+    return await running.ended;
+  } finally {
+    clearInterval(timer);
+    progress.end();
+  }
+}
+
+function tell(event: CrawlEvent, options: CrawlCommandOptions, terminal: Terminal, progress: Progress): void {
+  if (options.events && event.event === 'visit') {
+    const { url, outcome, code, status, tier, bytes, durationMs } = event;
+    printJson(terminal, { event: 'visit', url, outcome, code, status, tier, bytes, durationMs });
+  }
+  if (event.event === 'held') progress.aside(`Held: ${event.why}`);
+  if (event.event === 'resumed') progress.aside('Going on.');
+}
+
+/** Of each host that is not in order: the code of its last visit. */
+function noteCause(event: CrawlEvent, causes: Map<string, Code>): void {
+  if (event.event !== 'visit') return;
+  if (event.outcome === 'failed' || event.outcome === 'throttled' || event.outcome === 'parked') {
+    causes.set(event.host, event.code);
+  } else causes.delete(event.host);
+}
+
+// -- after ------------------------------------------------------------------------------------------------------
+
+interface Conclusion {
+  readonly outcome: CrawlOutcome;
+  readonly dataDir: string;
+  readonly fates: SeedFates;
+  readonly causes: ReadonlyMap<string, Code>;
+}
+
+function conclude(concluded: Conclusion, options: CrawlCommandOptions, terminal: Terminal): ExitCode {
+  const { outcome, dataDir, fates } = concluded;
+  const { failure, waiting, ...counts } = outcome;
+  const summary: CrawlSummary = { event: 'summary', ...counts, dataDir };
+  const lostSeeds = fates.lost();
+  if (options.json) printJson(terminal, { ...summary, failure, waiting, lostSeeds });
+  else {
+    const waits = outcome.reason === 'only-waiting' ? waiting.map((host) => formatWait(host, concluded.causes)) : [];
+    for (const line of [...formatSummary(summary), ...waits]) terminal.print(line);
+  }
+  if (failure !== null) {
+    const advice = 'the store is whole; the same command goes on';
+    throw new CommandError('crawl_failed', failure, EXIT.failed, dataDir, advice);
+  }
+  if (outcome.reason === 'interrupted') return EXIT.interrupted;
+  const isBarren = fates.areAllLost() && outcome.fetched + outcome.unchanged === 0;
+  noteLostSeeds(fates, isBarren, terminal);
+  return isBarren ? EXIT.failed : EXIT.done;
+}
+
+function formatWait({ host, wakeAtMs }: CrawlOutcome['waiting'][number], causes: ReadonlyMap<string, Code>): string {
+  const cause = causes.get(host);
+  return `  waits until ${new Date(wakeAtMs).toISOString()}: ${host}${cause === undefined ? '' : ` [${cause}]`}`;
+}
+
+function noteLostSeeds(fates: SeedFates, isBarren: boolean, terminal: Terminal): void {
+  const lost = fates.lost();
+  if (lost.length === 0) return;
+  const what = isBarren ? 'nothing was fetched: no seed could be' : 'these seeds could not be fetched';
+  terminal.note(`orbweaver: ${what} [seeds_lost]`);
+  for (const seed of lost.slice(0, SEEDS_TOLD_MAX)) terminal.note(`  at: ${formatLostSeed(seed)}`);
+  if (lost.length > SEEDS_TOLD_MAX) terminal.note(`  at: ${lost.length - SEEDS_TOLD_MAX} more`);
+  const advice = new Set(lost.map(adviceFor).filter((line) => line !== null));
+  for (const line of [...advice].slice(0, 3)) terminal.note(`  do: ${line}`);
+}

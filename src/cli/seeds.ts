@@ -1,0 +1,109 @@
+/**
+ * Seeds: from what somebody typed to candidates, and what became of each.
+ *
+ * A link that leads nowhere is the web's affair and a figure in the summary. A seed that does is the user's: each is
+ * named, with why and what to do about it.
+ */
+import { type Code, CODES, type OutcomeKind } from '../domain/outcome.js';
+import type { Candidate } from '../domain/url.js';
+import { candidate, isRefused } from '../page/candidate.js';
+import type { CrawlEvent } from '../protocols/events.js';
+import { CommandError, EXIT } from './terminal.js';
+
+/** A seed that brought nothing, and that no later run is going to ask for by itself. */
+export interface LostSeed {
+  readonly url: string;
+  readonly outcome: OutcomeKind;
+  readonly code: Code;
+}
+
+/** A scheme, but not the port of a host: `localhost:8080`. */
+const SCHEME = /^[a-z][a-z0-9+.-]*:(?!\d+(?:[/?#]|$))/i;
+/** What http may be assumed for: a name with a dot, an address, or this machine. */
+const HOST = /^(?:localhost|\[[^\]]*\]|[^/?#:]*\.[^/?#:]*)(?:[:/?#]|$)/i;
+
+/** Throws CommandError. */
+export function seedOf(text: string): Candidate {
+  const hasScheme = SCHEME.test(text);
+  const shown = text.slice(0, 200);
+  if (!hasScheme && !HOST.test(text)) {
+    const advice = 'write a URL, as in https://example.org/';
+    throw new CommandError('url_invalid', `neither a URL nor a host: ${shown}`, EXIT.usage, 'seed', advice);
+  }
+  const made = candidate(hasScheme ? text : `http://${text}`, null, 'seed', null);
+  if (isRefused(made)) {
+    const advice = 'give an http or https URL';
+    throw new CommandError(made.refusal, `${CODES[made.refusal]}: ${shown}`, EXIT.usage, 'seed', advice);
+  }
+  return made;
+}
+
+/** Ends of a visit after which nothing more comes of a URL. */
+const LOST: ReadonlySet<OutcomeKind> = new Set([
+  'refused',
+  'missing',
+  'gone',
+  'challenged',
+  'blocked_by_robots',
+  'dead',
+]);
+
+/** Hears what the crawl tells, and remembers what concerns its seeds. */
+export class SeedFates {
+  readonly #pending: Set<string>;
+  readonly #lost = new Map<string, LostSeed>();
+
+  constructor(seeds: readonly Candidate[]) {
+    this.#pending = new Set(seeds.map(({ url }) => url));
+  }
+
+  hear(event: CrawlEvent): void {
+    if (event.event === 'seeded') {
+      for (const { url, code } of event.refused) this.#lose({ url, outcome: 'refused', code });
+    } else if (event.event === 'visit' && LOST.has(event.outcome) && this.#pending.has(event.url)) {
+      const { url, outcome, code } = event;
+      this.#lose({ url, outcome, code });
+    }
+  }
+
+  lost(): readonly LostSeed[] {
+    return [...this.#lost.values()];
+  }
+
+  /** Not one is left from which anything came, or still may. */
+  areAllLost(): boolean {
+    return this.#pending.size === 0 && this.#lost.size > 0;
+  }
+
+  #lose(seed: LostSeed): void {
+    this.#pending.delete(seed.url);
+    this.#lost.set(seed.url, seed);
+  }
+}
+
+/** `http://10.0.0.1/: the address is not one that a crawl may reach [guard_refused]`. */
+export function formatLostSeed({ url, code }: LostSeed): string {
+  return `${url}: ${CODES[code]} [${code}]`;
+}
+
+/** What to do about a seed that was lost for this reason; null where only its owner can. */
+export function adviceFor({ code, url }: LostSeed): string | null {
+  switch (code) {
+    case 'guard_refused':
+      return `allow its network if it is meant, as in --set guard.allow='["${networkOf(url)}"]'`;
+    case 'robots_disallowed':
+      return 'begin with a URL that its robots.txt allows';
+    case 'http_not_found':
+    case 'http_gone':
+      return 'check the URL';
+    default:
+      return null;
+  }
+}
+
+/** The address alone where the URL has one, else loopback as an example. */
+function networkOf(url: string): string {
+  const host = new URL(url).hostname;
+  if (host.startsWith('[')) return `${host.slice(1, -1)}/128`;
+  return /^[\d.]+$/.test(host) && !host.startsWith('127.') ? `${host}/32` : '127.0.0.0/8';
+}
