@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { run } from '../../src/cli/run.js';
 
@@ -70,5 +73,52 @@ describe('practice', () => {
     expect(truth.seeds).toEqual(told.seeds);
     child.kill('SIGINT');
     expect(await exited).toEqual([130, null]);
+  });
+});
+
+describe('crawl', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'orbweaver-crawl-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, 'file');
+  writeFileSync(file, 'no folder and no certificate\n');
+  const seed = 'http://127.0.0.1:9/';
+
+  it.each([
+    ['a bare word', ['notaurl'], 'url_invalid'],
+    ['an actor that is none', [seed, '--fault', 'nonsense'], 'fault_invalid'],
+    ['a message that is none', [seed, '--fault', 'frontier:toString'], 'fault_invalid'],
+    ['a group that is meant as a whole', [seed, '--fault', 'hosts'], 'fault_invalid'],
+    ['no file of authorities', [seed, '--set', `tls.ca=${file}.pem`], 'config_invalid'],
+    ['no certificate in it', [seed, '--set', `tls.ca=${file}`], 'config_invalid'],
+    ['a folder as configuration', [seed, '--config', folder], 'file_unreadable'],
+    ['events without JSON', [seed, '--events'], 'option_unused'],
+    ['scope any without a contact', [seed, '--scope', 'any'], 'no_contact'],
+  ])('wrong usage: %s', async (_, words, code) => {
+    const { exit, err } = await called('crawl', ...words);
+    expect([exit, err[0]]).toEqual([2, expect.stringContaining(`[${code}]`)]);
+    expect(err.slice(1).map((line) => line.slice(0, 5))).toEqual(['  at:', '  do:']);
+  });
+
+  it.each([
+    ['log', ['--log', join(file, 'a.log')], 'file_unwritable'],
+    ['data directory', ['--data', file], 'store_blocked'],
+  ])('a file in the way of the %s is told as such', async (_, words, code) => {
+    const { exit, err } = await called('crawl', seed, ...words);
+    expect([exit, err[0]]).toEqual([1, expect.stringContaining(`[${code}]`)]);
+    expect(err.slice(1).map((line) => line.slice(0, 5))).toEqual(['  at:', '  do:']);
+  });
+
+  it('a crawl whose only seed the guard refuses has failed, and says what allows it', async () => {
+    const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+    const child = spawn(process.execPath, [program, 'crawl', seed, '--data', join(folder, 'data'), '--json'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const texts = { out: '', err: '' };
+    child.stdout.on('data', (chunk) => (texts.out += chunk));
+    child.stderr.on('data', (chunk) => (texts.err += chunk));
+    expect(await once(child, 'close')).toEqual([1, null]);
+    const lostSeeds = [{ url: seed, outcome: 'refused', code: 'guard_refused' }];
+    expect(JSON.parse(texts.out)).toMatchObject({ event: 'summary', fetched: 0, refused: 1, lostSeeds });
+    expect(texts.err).toContain(`--set guard.allow='["127.0.0.0/8"]'`);
   });
 });

@@ -47,6 +47,11 @@ describe('exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted', () => {
     expect((await called(['confog'])).err.join('\n')).toContain('Did you mean config?');
   });
 
+  it('a URL where a command has to be is answered with the command for it', async () => {
+    expect((await called(['example.org'])).err.join('\n')).toContain('crawl http://example.org/');
+    expect(await called(['help', 'nosuch'])).toMatchObject({ exit: EXIT.usage, out: [] });
+  });
+
   it('what a command says it ended with', async () => {
     const command: CommandFactory = (_, ended) => new Command('go').action(() => ended(EXIT.interrupted));
     expect((await called(['go'], [command])).exit).toBe(130);
@@ -65,10 +70,10 @@ describe('exit codes: 0 done, 1 failed, 2 wrong usage, 130 interrupted', () => {
       out: [],
       err: ['orbweaver: there is no such file [file_unreadable]', '  at: a.yaml', '  do: check the path'],
     });
-    const store = new StoreError('store_locked', 'another process has it open');
+    const store = new StoreError('store_locked', 'another process has it open', { where: 'crawls/a', advice: 'wait' });
     expect(await called(['go'], [throwing(store)])).toMatchObject({
       exit: 1,
-      err: ['orbweaver: another process has it open [store_locked]'],
+      err: ['orbweaver: another process has it open [store_locked]', '  at: crawls/a', '  do: wait'],
     });
     const fault = await called(['go'], [throwing(new TypeError('x is not y'))]);
     expect(fault.exit).toBe(1);
