@@ -107,8 +107,11 @@ function configOf(options: CrawlCommandOptions): Config {
   return readConfig({ ...options, set: assignments }).config;
 }
 
+/** `localhost:8080` is a host with its port: digits follow no scheme. */
+const SCHEME = /^[a-z][a-z0-9+.-]*:(?!\d+(?:[/?#]|$))/i;
+
 function seedOf(text: string): Candidate {
-  const absolute = /^[a-z][a-z0-9+.-]*:/i.test(text) ? text : `http://${text}`;
+  const absolute = SCHEME.test(text) ? text : `http://${text}`;
   const made = candidate(absolute, null, 'seed', null);
   if (isRefused(made)) {
     throw new CommandError(
