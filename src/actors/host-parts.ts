@@ -25,7 +25,7 @@ import type { ArchiveEntry, HostPart, Move, PageLine, VisitSummary } from '../pr
 import { type Effect, send } from '../protocols/effects.js';
 import { type Found, visited } from '../protocols/frontier.js';
 import type { PermitNumber } from '../protocols/workbench.js';
-import type { Live, OpenVisit } from './host-state.js';
+import type { Live, OpenVisit, ReadingVisit } from './host-state.js';
 import { robotsOf } from './host-state.js';
 import { type Stopped, wakeAtMsOf } from './host-steps.js';
 
@@ -229,11 +229,7 @@ function pageLine(visit: ReadVisit, attempt: Attempt, parsed: ParsedPage): PageL
 }
 
 /** The archive's entry for a response, whatever its status; null when it is not archived. */
-export function archiveEntry(
-  visit: Extract<OpenVisit, { phase: 'reading' }>,
-  url: string,
-  result: ParseResult,
-): ArchiveEntry | null {
+export function archiveEntry(visit: ReadingVisit, url: string, result: ParseResult): ArchiveEntry | null {
   if (result.archive === null) return null;
   const mime = result.kind === 'parsed' ? (result.page?.mime ?? 'unk') : 'unk';
   const payloadDigest = result.kind === 'parsed' ? result.payloadDigest : '-';

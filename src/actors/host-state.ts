@@ -1,5 +1,5 @@
 /**
- * What a host's actor knows: the types that its three files share (messages, steps, visits), and small verbs on them.
+ * What a host's actor knows: the types that its files share, and small verbs on them.
  */
 import type { VettedAddress, Resolution } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
@@ -137,6 +137,9 @@ export type OpenVisit = Target & {
         readonly validators: { readonly etag: string | null; readonly lastModified: string | null };
       }
   );
+
+/** A visit whose body is with the parser. */
+export type ReadingVisit = Extract<OpenVisit, { phase: 'reading' }>;
 
 export function robotsOf(state: Live, origin: Origin): OriginRobots {
   return state.robots.get(origin) ?? UNKNOWN;
