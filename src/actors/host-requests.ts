@@ -30,6 +30,7 @@ import {
   type ReadingVisit,
   type State,
   type Target,
+  urlOf,
 } from './host-state.js';
 import { choose, silence } from './host-steps.js';
 
@@ -56,7 +57,7 @@ export function spend(state: Live, permit: Permit, now: Instant): Turn<State> {
 
 function requestFor(props: Props, target: Target, permit: Permit): FetchRequest {
   const isPage = target.what === 'page';
-  const url = isPage ? target.entry.record.url : target.what === 'robots' ? target.hunt.url : target.errand.url;
+  const url = urlOf(target);
   return {
     url,
     origin: new URL(url).origin,
@@ -165,8 +166,6 @@ function giveToParser(
   closedForMs: number | null,
 ): Effect {
   const { props } = state;
-  const url =
-    visit.what === 'page' ? visit.entry.record.url : visit.what === 'robots' ? visit.hunt.url : visit.errand.url;
   const bytes = result.body.byteLength;
   const headerOf = (name: string) => result.headers.find(([spelled]) => spelled.toLowerCase() === name)?.[1] ?? null;
   const validators = { etag: headerOf('etag'), lastModified: headerOf('last-modified') };
@@ -186,7 +185,7 @@ function giveToParser(
     host: props.name,
     permit,
     task: {
-      url,
+      url: urlOf(visit),
       want: visit.what === 'page' ? 'page' : 'robots',
       status,
       statusText,
@@ -219,7 +218,6 @@ export function read(
   }
   state.open.delete(permit);
   if (visit.what === 'page') return proceed(state, now, [emitContent(state, permit, visit, result, now)], null);
-  const url = visit.what === 'robots' ? visit.hunt.url : visit.errand.url;
   const found: RobotsFound =
     result.kind === 'parsed'
       ? {
@@ -231,7 +229,7 @@ export function read(
           retryAfterMs: null,
         }
       : { kind: 'failure', code: result.code };
-  const part = emit(state, { permit, archive: archiveEntry(visit, url, result) }, now);
+  const part = emit(state, { permit, archive: archiveEntry(visit, result) }, now);
   const effects = [part, ...foundOut(state, visit, found, now)];
   const { closedForMs } = visit;
   const verdict =

@@ -141,6 +141,18 @@ export type OpenVisit = Target & {
 /** A visit whose body is with the parser. */
 export type ReadingVisit = Extract<OpenVisit, { phase: 'reading' }>;
 
+/** What is asked for. */
+export function urlOf(target: Target): string {
+  switch (target.what) {
+    case 'page':
+      return target.entry.record.url;
+    case 'robots':
+      return target.hunt.url;
+    case 'errand':
+      return target.errand.url;
+  }
+}
+
 export function robotsOf(state: Live, origin: Origin): OriginRobots {
   return state.robots.get(origin) ?? UNKNOWN;
 }
