@@ -91,7 +91,7 @@ async function crawl(urls: readonly string[], options: CrawlCommandOptions, term
       onEvent: (event) => tell(event, options, terminal, progress),
       ...(faults.length > 0 || process.env[PRACTICE_FAULTS_VARIABLE] === '1' ? { faults } : {}),
     });
-    const outcome = await watch(running, progress, terminal);
+    const outcome = await watch(running, progress);
     return conclude(outcome, dataDir, options, terminal);
   } finally {
     progress.end();
@@ -135,7 +135,7 @@ function faultOf(text: string): Fault {
 }
 
 /** Draws the progress until the crawl has ended; the first interrupt drains, a second one ends the process by itself. */
-async function watch(running: Crawl, progress: Progress, terminal: Terminal): Promise<CrawlOutcome> {
+async function watch(running: Crawl, progress: Progress): Promise<CrawlOutcome> {
   void untilInterrupted().then(() => {
     progress.aside('Stopping: visits that are open end first. Once more to stop at once.');
     running.interrupt();
@@ -156,7 +156,6 @@ async function watch(running: Crawl, progress: Progress, terminal: Terminal): Pr
   } finally {
     clearInterval(timer);
     progress.end();
-    void terminal;
   }
 }
 
