@@ -32,7 +32,7 @@ import { type Stopped, wakeAtMsOf } from './host-steps.js';
 /** Redirects in a row before a chain is given up (P6). */
 const REDIRECTS_MAX = 10;
 
-export type PageVisit = Extract<OpenVisit, { what: 'page' }>;
+type PageVisit = Extract<OpenVisit, { what: 'page' }>;
 type ReadVisit = Extract<PageVisit, { phase: 'reading' }>;
 
 interface Wish {
@@ -176,7 +176,7 @@ export function emitUnrecorded(
   return emit(state, { ...(permit === null ? {} : { permit }), settlements }, now);
 }
 
-export function attemptOf(
+function attemptOf(
   judgement: Pick<ContentJudgement, 'outcome' | 'code' | 'status'>,
   now: Instant,
   durationMs: number,
