@@ -63,6 +63,7 @@ export type Code = keyof typeof CODES;
 
 /** One line of a URL's history. */
 export interface Attempt {
+  /** When it was judged; it had begun `durationMs` or a little more before. */
   readonly atMs: number;
   readonly outcome: OutcomeKind;
   readonly code: Code;
