@@ -32,7 +32,7 @@ import type { Admission, CommitReceipt, HostPart, Part, Totals } from '../protoc
 import { type Effect, type HostsListed, log, send } from '../protocols/effects.js';
 import type { EndReason } from '../protocols/events.js';
 import type { Found, Message } from '../protocols/frontier.js';
-import { record } from '../protocols/recorder.js';
+import { fence, record } from '../protocols/recorder.js';
 
 export interface Props {
   readonly scope: Scope;
@@ -156,7 +156,7 @@ export const frontier: Behaviour<Props, State, Message> = {
 
     fenceFor: (state, { host, epoch }) => {
       begin(state);
-      return [state, [send(addresses.recorder, { type: 'fence', host, epoch })]];
+      return [state, [send(addresses.recorder, fence(host, epoch))]];
     },
 
     recorded: (state, { parts, receipt }, now) => {

@@ -25,14 +25,14 @@ import type { ArchiveEntry, HostPart, Move, PageLine, VisitSummary } from '../pr
 import { type Effect, send } from '../protocols/effects.js';
 import { type Found, visited } from '../protocols/frontier.js';
 import type { PermitNumber } from '../protocols/workbench.js';
-import type { Live, OpenVisit } from './host-state.js';
-import { robotsOf } from './host-state.js';
+import type { Live, OpenVisit, ReadingVisit } from './host-state.js';
+import { robotsOf, urlOf } from './host-state.js';
 import { type Stopped, wakeAtMsOf } from './host-steps.js';
 
 /** Redirects in a row before a chain is given up (P6). */
 const REDIRECTS_MAX = 10;
 
-export type PageVisit = Extract<OpenVisit, { what: 'page' }>;
+type PageVisit = Extract<OpenVisit, { what: 'page' }>;
 type ReadVisit = Extract<PageVisit, { phase: 'reading' }>;
 
 interface Wish {
@@ -156,7 +156,7 @@ export function emitContent(
     settlements: [settlement],
     bytes: visit.bytes,
     page: isPage ? pageLine(visit, attempt, parsed) : null,
-    archive: archiveEntry(visit, entry.record.url, result),
+    archive: archiveEntry(visit, result),
     found: parsed === null ? null : foundIn(visit, judgement, parsed),
   };
   return emit(state, wish, now);
@@ -176,7 +176,7 @@ export function emitUnrecorded(
   return emit(state, { ...(permit === null ? {} : { permit }), settlements }, now);
 }
 
-export function attemptOf(
+function attemptOf(
   judgement: Pick<ContentJudgement, 'outcome' | 'code' | 'status'>,
   now: Instant,
   durationMs: number,
@@ -229,16 +229,12 @@ function pageLine(visit: ReadVisit, attempt: Attempt, parsed: ParsedPage): PageL
 }
 
 /** The archive's entry for a response, whatever its status; null when it is not archived. */
-export function archiveEntry(
-  visit: Extract<OpenVisit, { phase: 'reading' }>,
-  url: string,
-  result: ParseResult,
-): ArchiveEntry | null {
+export function archiveEntry(visit: ReadingVisit, result: ParseResult): ArchiveEntry | null {
   if (result.archive === null) return null;
   const mime = result.kind === 'parsed' ? (result.page?.mime ?? 'unk') : 'unk';
   const payloadDigest = result.kind === 'parsed' ? result.payloadDigest : '-';
   return {
-    url,
+    url: urlOf(visit),
     atMs: Math.round(visit.sinceWallMs),
     status: visit.transport.status ?? 0,
     mime,

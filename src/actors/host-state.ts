@@ -1,5 +1,5 @@
 /**
- * What a host's actor knows: the types that its three files share (messages, steps, visits), and small verbs on them.
+ * What a host's actor knows: the types that its files share, and small verbs on them.
  */
 import type { VettedAddress, Resolution } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
@@ -137,6 +137,21 @@ export type OpenVisit = Target & {
         readonly validators: { readonly etag: string | null; readonly lastModified: string | null };
       }
   );
+
+/** A visit whose body is with the parser. */
+export type ReadingVisit = Extract<OpenVisit, { phase: 'reading' }>;
+
+/** What is asked for. */
+export function urlOf(target: Target): string {
+  switch (target.what) {
+    case 'page':
+      return target.entry.record.url;
+    case 'robots':
+      return target.hunt.url;
+    case 'errand':
+      return target.errand.url;
+  }
+}
 
 export function robotsOf(state: Live, origin: Origin): OriginRobots {
   return state.robots.get(origin) ?? UNKNOWN;

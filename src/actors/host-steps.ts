@@ -190,7 +190,7 @@ export function silence(state: Live, now: Instant): number | null {
 }
 
 /** Why the name has no address that may be asked; null when it has one, or has to be resolved. */
-export function noAddressOf(state: Live, now: Instant): NoAddress | null {
+function noAddressOf(state: Live, now: Instant): NoAddress | null {
   const known = state.names.known;
   if (known === null || known.untilMs <= now.monotonicMs || known.resolution.kind === 'addresses') return null;
   return known.resolution;

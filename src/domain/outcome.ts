@@ -51,8 +51,6 @@ export const CODES = {
   robots_unreadable: 'robots.txt can not be read, and no last good copy exists',
   process_died: 'the whole process died, three times, while it was being read',
   worker_crashed: 'the worker that handled it crashed',
-  out_of_scope: 'outside the scope of the crawl',
-  too_deep: 'further from a seed than --max-depth',
   url_invalid: 'not a URL',
   url_scheme: 'not an http or https URL',
   url_too_long: 'longer than the bound; never cut',
@@ -65,6 +63,7 @@ export type Code = keyof typeof CODES;
 
 /** One line of a URL's history. */
 export interface Attempt {
+  /** When it was judged; it had begun `durationMs` or a little more before. */
   readonly atMs: number;
   readonly outcome: OutcomeKind;
   readonly code: Code;

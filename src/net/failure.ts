@@ -38,6 +38,9 @@ const RESET_CODES: ReadonlySet<string> = new Set([
   'ENOTCONN',
 ]);
 
+/** What this machine has run out of: no word about the host, which was never asked. */
+const EXHAUSTED_CODES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM']);
+
 /** Messages with which the HTTP client drops a socket for what its peer said, under the code of a dropped socket. */
 const PROTOCOL_MESSAGES: ReadonlySet<string> = new Set(['bad response', 'bad upgrade']);
 
@@ -64,6 +67,7 @@ export function rulingOf(error: Error, answered: boolean): Ruling {
  */
 export function connectFault(error: Error, handshaking: boolean): Fault {
   if (error instanceof Fault) return error;
+  if (EXHAUSTED_CODES.has(systemCodeOf(error))) return new Fault('interrupted', detailOf(error));
   const reset = RESET_CODES.has(systemCodeOf(error));
   return new Fault(handshaking && !reset ? 'tls_failed' : 'connect_failed', detailOf(error));
 }

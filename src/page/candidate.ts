@@ -34,7 +34,7 @@ export function candidateOf(
 }
 
 /** The first 128 bits of the SHA-256 of a canonical URL, in hex. */
-export function urlKey(url: string): UrlKey {
+function urlKey(url: string): UrlKey {
   return hash('sha256', url, 'hex').slice(0, 32);
 }
 

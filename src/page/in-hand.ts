@@ -48,7 +48,8 @@ export function takeNotes(directory: string): string[] {
 
 function namesIn(directory: string): string[] {
   try {
-    return readdirSync(directory).filter((name) => NAME.test(name));
+    const entries = readdirSync(directory, { withFileTypes: true });
+    return entries.filter((entry) => entry.isFile() && NAME.test(entry.name)).map(({ name }) => name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;

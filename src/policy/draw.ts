@@ -6,9 +6,6 @@
  */
 import { PRIORITY_CLASSES, type PriorityClass } from '../domain/record.js';
 
-/** Every class has something to give. */
-export const ALL_CLASSES = (1 << PRIORITY_CLASSES) - 1;
-
 /** The class drawn; null when all are empty. `nonEmpty` is a set of bits, bit c for class c; `draw` is in [0, 1). */
 export function drawClass(nonEmpty: number, draw: number): PriorityClass | null {
   let total = 0;

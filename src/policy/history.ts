@@ -13,7 +13,7 @@ import {
   type UrlRecord,
 } from '../domain/record.js';
 import type { UrlState } from '../domain/record.js';
-import { afterFailure, isPoison } from './retry.js';
+import { type AfterFailure, afterFailure, afterUnaskedUnmodified, isPoison } from './retry.js';
 
 export interface RetryTerms {
   readonly schedule: readonly number[];
@@ -97,7 +97,7 @@ export function failed(
   const deliveries = entry.record.deliveries + 1;
   const workerCrashes = entry.record.workerCrashes + (attempt.code === 'worker_crashed' ? 1 : 0);
   const record: UrlRecord = { ...noted(entry.record, attempt), deliveries, workerCrashes, state: 'waiting' };
-  const next = isPoison(record) ? ({ next: 'dead' } as const) : afterFailure({ deliveries, ...terms, draw });
+  const next = isPoison(record) ? DEAD : afterDelivery(entry.record, attempt.code, { deliveries, ...terms, draw });
   if (next.next === 'dead') return died(entry, record, attempt);
   const to: QueuePosition = {
     queue: 'waiting',
@@ -105,6 +105,14 @@ export function failed(
     sequence: entry.at.sequence,
   };
   return { from: entry.at, to, record, attempt, dead: null };
+}
+
+const DEAD: AfterFailure = { next: 'dead' };
+
+function afterDelivery(before: UrlRecord, code: Code, delivery: Parameters<typeof afterFailure>[0]): AfterFailure {
+  return code === 'unmodified_without_validators'
+    ? afterUnaskedUnmodified(before.attempts.at(-1)?.code ?? null, delivery)
+    : afterFailure(delivery);
 }
 
 function died(entry: QueueEntry, record: UrlRecord, attempt: Attempt): Settlement {

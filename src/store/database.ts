@@ -4,20 +4,48 @@
  * A chained batch hands its rows to LevelDB one by one as slices; the array form looks its fields up by name in C++
  * and costs ten times as much on the main thread.
  */
+import { readdirSync } from 'node:fs';
 import type { AbstractChainedBatch, AbstractLevel } from 'abstract-level';
 import { Level } from 'level';
+import { StoreError } from '../protocols/ports.js';
 import type { Range } from './schema.js';
 
 export type Database = AbstractLevel<string | Buffer | Uint8Array, Buffer, Buffer>;
 
-/** LevelDB with a write buffer that makes stalls few, and a cache for the heads of queues. */
+/**
+ * LevelDB with a write buffer that makes stalls few, and a cache for the heads of queues.
+ * @throws StoreError `store_corrupt` when there are tables, but no CURRENT that leads to them
+ */
 export function levelDatabase(path: string): Database {
+  refuseOrphans(path);
   return new Level<Buffer, Buffer>(path, {
     keyEncoding: 'buffer',
     valueEncoding: 'buffer',
     writeBufferSize: 32 * 1024 * 1024,
     cacheSize: 64 * 1024 * 1024,
   });
+}
+
+/**
+ * Without CURRENT LevelDB begins a new database, and its first act is to delete the tables of the old one. The log is
+ * still read, and with it a state that speaks of rows that are no more: nobody would notice. A first start that was
+ * killed leaves no CURRENT either, but never a table.
+ */
+function refuseOrphans(path: string): void {
+  const names = namesIn(path);
+  if (names.includes('CURRENT') || !names.some((name) => /\.(?:ldb|sst)$/.test(name))) return;
+  const text = `the store in ${path} has tables, but its file CURRENT is missing`;
+  const advice = 'put it back: it holds the name of the newest MANIFEST file and a line end';
+  throw new StoreError('store_corrupt', `${text}: ${advice}`);
+}
+
+/** What can't be listed LevelDB can't open, and says why. */
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
 }
 
 /** Rows that are written together or not at all. */

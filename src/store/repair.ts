@@ -294,9 +294,15 @@ async function endOfLastLine(files: FileSystem, name: string, length: number): P
   return end;
 }
 
+/** Null for a line that can't be read: what damaged the archive may have damaged it too, and the rest is still repaired. */
 function urlOfPageLine(text: string): string | null {
-  const { canonical } = JSON.parse(text) as { canonical?: unknown };
-  return typeof canonical === 'string' ? canonical : null;
+  try {
+    const page: unknown = JSON.parse(text);
+    if (typeof page !== 'object' || page === null || !('canonical' in page)) return null;
+    return typeof page.canonical === 'string' ? page.canonical : null;
+  } catch {
+    return null;
+  }
 }
 
 // -- writing ----------------------------------------------------------------------------------------------------

@@ -16,6 +16,24 @@ async function called(...words: string[]) {
   return { exit: await run(words, terminal, COMMANDS), out, err };
 }
 
+describe('crawl', () => {
+  // The contact rule comes after the seeds have been read, and before anything is opened.
+  it.each([
+    ['site.test', 'no_contact'],
+    ['site.test:8080', 'no_contact'],
+    ['site.test:8080/path?a=b', 'no_contact'],
+    ['https://site.test/', 'no_contact'],
+    ['mailto:x', 'url_scheme'],
+    ['ftp://site.test/', 'url_scheme'],
+    ['site.test:http', 'url_scheme'],
+    ['site.test:99999', 'url_invalid'],
+  ])('reads the seed %s: %s', async (seed, code) => {
+    const { exit, err } = await called('crawl', seed);
+    expect(exit).toBe(2);
+    expect(err.join('\n')).toContain(`[${code}]`);
+  });
+});
+
 describe('canonical', () => {
   it('--json: input, canonical, reason, steps', async () => {
     const { exit, out } = await called('canonical', '--json', '--base', 'http://site.test/a/', 'b#c', 'mailto:x');

@@ -370,6 +370,20 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(members).toContain('response http://a.test/3');
     });
 
+    it.each(['{not json', 'null', '7'])('repairs an archive beside a page line that is %s', async (garbage) => {
+      await store.commit(1, [seedPart([1, 2, 3].map((i) => admission(`http://a.test/${i}`, i)))], true);
+      for (const i of [1, 2, 3]) await store.commit(i + 1, [visitPart(`http://a.test/${i}`, i)], true);
+      await store.close();
+      const pages = (await ground.bytes(PAGES)).toString().split('\n');
+      pages[1] = garbage.padEnd((pages[1] as string).length);
+      await ground.replace(PAGES, Buffer.from(pages.join('\n')));
+      await ground.replace(WARC, (await ground.bytes(WARC)).subarray(0, 10));
+      store = await ground.open();
+      const { head } = await store.loadHost('a.test', 9);
+      expect(head.ready.map((it) => it.record.url).sort()).toEqual([1, 2, 3].map((i) => `http://a.test/${i}`));
+      expect(store.opened().totals).toMatchObject({ ready: 3, pages: 0 });
+    });
+
     it('cuts a damaged index to its last line, and says so', async () => {
       await store.commit(1, [seedPart([admission('http://a.test/1', 1)]), visitPart('http://a.test/1', 1)], true);
       await store.close();

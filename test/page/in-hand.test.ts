@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,9 +33,10 @@ describe('the note of what is in hand', () => {
 
   it('is nothing in an empty directory, one that is not there, and beside other files', () => {
     writeFileSync(join(directory, 'pages.jsonl'), 'http://a.test/\n');
+    mkdirSync(join(directory, 'parsing-3.note'));
     expect(takeNotes(directory)).toEqual([]);
     expect(takeNotes(join(directory, 'none'))).toEqual([]);
-    expect(readdirSync(directory)).toEqual(['pages.jsonl']);
+    expect(readdirSync(directory)).toEqual(['pages.jsonl', 'parsing-3.note']);
   });
 
   it('outlives a kill -9 of the process (D1)', () => {

@@ -13,6 +13,17 @@ function attempt(atMs: number, code: Attempt['code'] = 'timeout'): Attempt {
 }
 
 describe('R1 history', () => {
+  it('a 304 to a plain GET is asked for once more; a second one in a row is final', () => {
+    const code = 'unmodified_without_validators';
+    const first = failed(readyEntry(URL, 7), attempt(1, code), TERMS, 1, 0.5);
+    expect(first).toMatchObject({ dead: null, to: { queue: 'waiting' } });
+    const at = first.to as NonNullable<typeof first.to>;
+    const second = failed({ at, record: first.record }, attempt(2, code), TERMS, 2, 0.5);
+    expect(second).toMatchObject({ to: null, record: { state: 'dead', deliveries: 2 }, dead: { code } });
+    const other = failed({ at, record: first.record }, attempt(2, 'timeout'), TERMS, 2, 0.5);
+    expect(other).toMatchObject({ dead: null, to: { queue: 'waiting' } });
+  });
+
   it('a completed visit leaves the queue, with counts at zero and what was learned', () => {
     const entry = readyEntry(URL, 7, { deliveries: 3, workerCrashes: 1, processDeaths: 2, etag: 'old' });
     const settled = completed(entry, attempt(1, 'ok'), 'active', { etag: '"new"' });

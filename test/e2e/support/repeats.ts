@@ -109,7 +109,8 @@ function openUrlsOf(life: Life, store: StoreReading): Set<string> {
 
 function visitIsKnown({ urls }: StoreReading, request: Request, askedAtMs: number): boolean {
   const attempts = urls.get(urlOf(request))?.attempts ?? [];
-  return attempts.some(({ atMs, durationMs }) => atMs + durationMs >= askedAtMs);
+  // An attempt is dated at its judgement: one from before this request is of another.
+  return attempts.some(({ atMs }) => atMs >= askedAtMs);
 }
 
 /** A failure is known by the time of the next try, which lies behind the one that failed. */

@@ -1,0 +1,97 @@
+/**
+ * How a host goes on: it takes steps until one has to be waited for, and says so to whom it concerns.
+ *
+ * Everything that happens to a live host ends here. What it learned about its gate goes out with the next wish to ask,
+ * or alone: one message either way.
+ */
+import { addressClockKey } from '../policy/addresses.js';
+import * as queues from '../policy/back-queue.js';
+import type { Instant, Turn } from '../protocols/actor.js';
+import * as addresses from '../protocols/addresses.js';
+import { type Effect, schedule, send } from '../protocols/effects.js';
+import type { Ask, Verdict } from '../protocols/workbench.js';
+import { emit, settleStopped, unpark } from './host-parts.js';
+import { delayMsOf, type Live, type State } from './host-state.js';
+import { addressOf, nextStep, type Step } from './host-steps.js';
+
+export function awake(state: Live, now: Instant): Turn<State> {
+  if (state.activity.doing !== 'resting') return proceed(state, now, [], null);
+  state.activity.visits = 0;
+  return goOn(state, now, [{ do: 'cancel', key: 'idle' }]);
+}
+
+/** What was waited for has come. */
+export function goOn(state: Live, now: Instant, effects: Effect[], verdict: Verdict | null = null): Turn<State> {
+  state.activity.doing = 'nothing';
+  return proceed(state, now, effects, verdict);
+}
+
+/** Takes steps until one has to be waited for. A verdict goes out with the next wish to ask, or alone. */
+export function proceed(state: Live, now: Instant, effects: Effect[], verdict: Verdict | null): Turn<State> {
+  let ask: Ask | null = null;
+  while (state.activity.doing === 'nothing') {
+    const step = nextStep(state, now);
+    if (step.step === 'wait') break;
+    if (step.step === 'ask') ask = askFor(state, step, now);
+    else effects.push(...perform(state, step, now));
+  }
+  if (verdict !== null || ask !== null) {
+    effects.push(send(addresses.workbench, { type: 'settle', host: state.props.name, verdict, ask }));
+  }
+  return [state, effects];
+}
+
+function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now: Instant): Effect[] {
+  const { activity, props, queue } = state;
+  switch (step.step) {
+    case 'unpark':
+      for (const entry of step.entries) queues.take(queue, entry);
+      return [emit(state, { moves: unpark(step.entries) }, now)];
+    case 'settle':
+      for (const { entry } of step.stopped) queues.take(queue, entry);
+      if (state.names.known !== null) state.names.known = { ...state.names.known, charged: true };
+      return [emit(state, { settlements: step.stopped.map((stopped) => settleStopped(state, stopped, now)) }, now)];
+    case 'decline':
+      return state.errands.splice(0).map(({ for: asker, origin }) => {
+        const code = step.resolution.kind === 'refused' ? 'guard_refused' : step.resolution.code;
+        return send(addresses.host(asker), { type: 'errandDone', origin, found: { kind: 'failure', code } });
+      });
+    case 'resolve':
+      activity.doing = 'resolving';
+      return [{ do: 'resolve', host: props.name }];
+    case 'read':
+      activity.doing = 'reading';
+      return [
+        {
+          do: 'readQueue',
+          host: props.name,
+          from: queues.headsOf(queue, new Set()),
+          limit: props.window + queue.taken.size,
+        },
+      ];
+    case 'rest':
+      activity.doing = 'resting';
+      return [
+        send(addresses.frontier, {
+          type: 'rested',
+          host: props.name,
+          wake: state.wake,
+          left: step.left,
+          wakeAtMs: step.wakeAtMs,
+        }),
+        idleLater(state, now),
+      ];
+  }
+}
+
+export function idleLater({ props }: Live, now: Instant): Effect {
+  return schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
+}
+
+function askFor(state: Live, { priority }: Extract<Step, { step: 'ask' }>, now: Instant): Ask {
+  const address = addressOf(state, now);
+  if (address === null) throw new Error('asking without an address');
+  state.activity.doing = 'asking';
+  const addressClock = addressClockKey(address.address, state.props.addressExempt);
+  return { host: state.props.name, address, addressClock, priority, delayMs: delayMsOf(state, now.wallMs) };
+}

@@ -1,0 +1,253 @@
+/**
+ * A host's requests: what a permit is spent on, and what is learned when the request has ended.
+ *
+ *     spend ──▶ fetching ──▶ transported ──▶ reading ──▶ read
+ *                                 └────────────────────────┴──▶ a part on its way to the store
+ *
+ * The transport's judgement is told to the gate at once, so that the next request need not wait for the parser (P1 to
+ * P3). A robots.txt is the exception: it may hold a longer delay, so its gate waits until it has been read.
+ */
+import type { FetchRequest, FetchResult } from '../domain/fetching.js';
+import type { ParseResult } from '../domain/parsing.js';
+import * as queues from '../policy/back-queue.js';
+import * as breakers from '../policy/breaker.js';
+import { judgeTransport, type TransportJudgement } from '../policy/judgement.js';
+import { ROBOTS_BYTES_MAX } from '../policy/robots/rules.js';
+import { eased, throttled } from '../policy/throttle.js';
+import type { Instant, Turn } from '../protocols/actor.js';
+import * as addresses from '../protocols/addresses.js';
+import { type Effect, send } from '../protocols/effects.js';
+import type { RobotsFound } from '../protocols/host.js';
+import type { Permit, PermitNumber, Verdict } from '../protocols/workbench.js';
+import { archiveEntry, emit, emitContent, emitTransport } from './host-parts.js';
+import { goOn, proceed } from './host-proceed.js';
+import { foundOut } from './host-robots.js';
+import {
+  delayMsOf,
+  type Live,
+  type OpenVisit,
+  type Props,
+  type ReadingVisit,
+  type State,
+  type Target,
+  urlOf,
+} from './host-state.js';
+import { choose, silence } from './host-steps.js';
+
+/** A robots.txt may be compressed: what lies beyond the bound that is read of it is dropped by its reader. */
+const ROBOTS_DECODED_BYTES_MAX = 8 * ROBOTS_BYTES_MAX;
+
+/** The last look: what the permit is spent on is chosen now, by the rules in force now. */
+export function spend(state: Live, permit: Permit, now: Instant): Turn<State> {
+  const { target, stopped } = choose(state, now);
+  if (target === null || stopped.length > 0 || silence(state, now) !== null)
+    return goOn(state, now, [giveBack(permit)]);
+  const asked = breakers.ask(state.snapshot.breaker, now.wallMs);
+  state.snapshot = { ...state.snapshot, breaker: asked.state };
+  state.activity.doing = 'fetching';
+  state.activity.visits += 1;
+  if (target.what === 'page') queues.take(state.queue, target.entry);
+  if (target.what === 'robots') state.asking.set(target.hunt.origin, { ...target.hunt, by: 'us' });
+  if (target.what === 'errand') state.errands.shift();
+  const request = requestFor(state.props, target, permit);
+  const { headers: requestHeaders, address } = request;
+  state.open.set(permit.number, { ...target, phase: 'fetching', sinceWallMs: now.wallMs, address, requestHeaders });
+  return [state, [send(addresses.fetcher(permit.fetcher), { type: 'start', permit, request })]];
+}
+
+function requestFor(props: Props, target: Target, permit: Permit): FetchRequest {
+  const isPage = target.what === 'page';
+  const url = urlOf(target);
+  return {
+    url,
+    origin: new URL(url).origin,
+    address: permit.address,
+    headers: [
+      ['user-agent', props.userAgent],
+      ['accept', isPage ? 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' : 'text/plain,*/*;q=0.5'],
+      ['accept-encoding', 'gzip, deflate, br'],
+    ],
+    deadlineMs: isPage ? props.requestMsMax : props.robotsMsMax,
+    bodyBytesMax: isPage ? props.bodyBytesMax : ROBOTS_BYTES_MAX,
+    headerBytesMax: props.headerBytesMax,
+    cutAtBound: !isPage,
+  };
+}
+
+export function closed(permit: PermitNumber): Effect {
+  return send(addresses.workbench, { type: 'closed', visits: [permit] });
+}
+
+export function giveBack(permit: Permit): Effect {
+  return send(addresses.workbench, { type: 'returned', permit: permit.number, host: permit.host });
+}
+
+/** The transport's judgement: what the host learns, at once. */
+export function transported(
+  state: Live,
+  permit: PermitNumber,
+  visit: OpenVisit,
+  result: FetchResult,
+  now: Instant,
+): Turn<State> {
+  if (result.kind === 'failure' && result.code === 'interrupted') {
+    abandon(state, permit, visit, now);
+    return goOn(state, now, [closed(permit)]);
+  }
+  const transport = judgeTransport(result, { hadValidators: false, nowWallMs: now.wallMs });
+  const verdict: Verdict = { permit, closedForMs: learn(state, transport, result.durationMs, now) };
+  const bodyIsRead =
+    result.kind === 'response' && (transport.next === 'parse' || (transport.next === 'settled' && state.props.archive));
+  if (bodyIsRead) {
+    const isRobots = visit.what === 'robots';
+    const read = giveToParser(state, permit, visit, result, transport, isRobots ? verdict.closedForMs : null);
+    return goOn(state, now, [read], isRobots ? null : verdict);
+  }
+  state.open.delete(permit);
+  if (visit.what === 'page') {
+    return goOn(state, now, [emitTransport(state, permit, visit, transport, result.durationMs, now)], verdict);
+  }
+  if (transport.next === 'retry_fresh') {
+    abandon(state, permit, visit, now);
+    return goOn(state, now, [emit(state, { permit }, now)], verdict);
+  }
+  const found: RobotsFound =
+    result.kind === 'response'
+      ? {
+          kind: 'answer',
+          status: result.status,
+          bytes: null,
+          cut: false,
+          redirect: null,
+          retryAfterMs: transport.throttle?.retryAfterMs ?? null,
+        }
+      : { kind: 'failure', code: result.code };
+  return goOn(state, now, [emit(state, { permit }, now), ...foundOut(state, visit, found, now)], verdict);
+}
+
+/** What the answer says about the host: how long it is left alone from the end of this request on. */
+export function learn(state: Live, transport: TransportJudgement, durationMs: number, now: Instant): number {
+  const { snapshot } = state;
+  const breaker =
+    transport.breaker === 'success'
+      ? breakers.succeeded(snapshot.breaker)
+      : transport.breaker === 'failure'
+        ? breakers.failed(snapshot.breaker, now.wallMs, now.draw(), state.props.breaker)
+        : breakers.lost(snapshot.breaker, now.wallMs, now.draw(), state.props.breaker);
+  let { throttle, closedUntilMs } = snapshot;
+  let closedForMs = 0;
+  if (transport.throttle !== null) {
+    const pause = throttled(throttle, transport.throttle.retryAfterMs, now.draw());
+    throttle = pause.state;
+    closedForMs = pause.closedForMs;
+    closedUntilMs = Math.ceil(now.wallMs + closedForMs);
+  } else if (transport.breaker === 'success') {
+    throttle = eased(throttle);
+    closedUntilMs = null;
+  }
+  state.snapshot = {
+    breaker,
+    throttle,
+    closedUntilMs,
+    lastDurationMs: Math.round(durationMs),
+    requests: snapshot.requests + 1,
+  };
+  const delayMs = delayMsOf(state, now.wallMs);
+  // A refusal that names no time asks for patience all the same.
+  return Math.max(closedForMs, transport.pace === 'slower' ? 2 * delayMs : delayMs);
+}
+
+function giveToParser(
+  state: Live,
+  permit: PermitNumber,
+  visit: OpenVisit,
+  result: Extract<FetchResult, { kind: 'response' }>,
+  transport: TransportJudgement,
+  closedForMs: number | null,
+): Effect {
+  const { props } = state;
+  const bytes = result.body.byteLength;
+  const headerOf = (name: string) => result.headers.find(([spelled]) => spelled.toLowerCase() === name)?.[1] ?? null;
+  const validators = { etag: headerOf('etag'), lastModified: headerOf('last-modified') };
+  state.open.set(permit, {
+    ...visit,
+    phase: 'reading',
+    transport,
+    durationMs: result.durationMs,
+    bytes,
+    cut: result.cut,
+    closedForMs,
+    validators,
+  });
+  const { status, statusText, httpVersion, headers, remoteAddress, body, cut } = result;
+  return send(addresses.parser(permit % props.parserThreads), {
+    type: 'read',
+    host: props.name,
+    permit,
+    task: {
+      url: urlOf(visit),
+      want: visit.what === 'page' ? 'page' : 'robots',
+      status,
+      statusText,
+      httpVersion,
+      headers,
+      requestHeaders: visit.requestHeaders,
+      remoteAddress,
+      body,
+      cut,
+      fetchedAtMs: visit.sinceWallMs,
+      decodedBytesMax: visit.what === 'page' ? props.decodedBytesMax : ROBOTS_DECODED_BYTES_MAX,
+      linksMax: props.linksMax,
+      archive: props.archive,
+    },
+  });
+}
+
+/** The parser is done with a body: a page becomes a part, a robots.txt an answer. */
+export function read(
+  state: Live,
+  permit: PermitNumber,
+  visit: ReadingVisit,
+  result: ParseResult,
+  now: Instant,
+): Turn<State> {
+  if (visit.what !== 'page' && result.kind === 'unparsed' && result.code === 'interrupted') {
+    // It may hold a delay that is not known now: no verdict, so that the gate waits for the longest.
+    abandon(state, permit, visit, now);
+    return proceed(state, now, [closed(permit)], null);
+  }
+  state.open.delete(permit);
+  if (visit.what === 'page') return proceed(state, now, [emitContent(state, permit, visit, result, now)], null);
+  const found: RobotsFound =
+    result.kind === 'parsed'
+      ? {
+          kind: 'answer',
+          status: visit.transport.status ?? 0,
+          bytes: result.decoded,
+          cut: visit.cut,
+          redirect: result.redirect,
+          retryAfterMs: null,
+        }
+      : { kind: 'failure', code: result.code };
+  const part = emit(state, { permit, archive: archiveEntry(visit, result) }, now);
+  const effects = [part, ...foundOut(state, visit, found, now)];
+  const { closedForMs } = visit;
+  const verdict =
+    closedForMs === null ? null : { permit, closedForMs: Math.max(closedForMs, delayMsOf(state, now.wallMs)) };
+  return proceed(state, now, effects, verdict);
+}
+
+/** Nothing came of it: as if it had not been begun. */
+export function abandon(state: Live, permit: PermitNumber, visit: OpenVisit, now: Instant): void {
+  state.open.delete(permit);
+  state.snapshot = {
+    ...state.snapshot,
+    breaker: breakers.lost(state.snapshot.breaker, now.wallMs, now.draw(), state.props.breaker),
+  };
+  if (visit.what === 'page') {
+    queues.letGo(state.queue, visit.entry.at.sequence);
+    queues.place(state.queue, visit.entry);
+  }
+  if (visit.what === 'robots') state.asking.delete(visit.hunt.origin);
+  if (visit.what === 'errand') state.errands.unshift(visit.errand);
+}
