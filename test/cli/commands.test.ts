@@ -16,7 +16,7 @@ async function called(...words: string[]) {
   return { exit: await run(words, terminal, COMMANDS), out, err };
 }
 
-describe('crawl', () => {
+describe('crawl: its seeds', () => {
   // The contact rule comes after the seeds have been read, and before anything is opened.
   it.each([
     ['site.test', 'no_contact'],
