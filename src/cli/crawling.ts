@@ -59,6 +59,8 @@ export async function crawl(
   const log = logOf(options);
   const progress = openProgress(process.stderr, progressModeFor(process.stderr, options.json));
   const told = { fates: new SeedFates(seeds), causes: new Map<string, Code>() };
+  // Heard from the start on: an interrupt while the store is being opened drains what has hardly begun.
+  const interrupted = untilInterrupted();
   try {
     const dataDir = resolve(options.data);
     const running = await openCrawl({
@@ -75,7 +77,7 @@ export async function crawl(
       },
       ...(faults.length > 0 || process.env[PRACTICE_FAULTS_VARIABLE] === '1' ? { faults } : {}),
     });
-    const outcome = await watch(running, progress);
+    const outcome = await watch(running, interrupted, progress);
     return conclude({ ...told, outcome, dataDir }, options, terminal);
   } finally {
     progress.end();
@@ -136,8 +138,8 @@ function logOf({ logLevel, log }: CrawlCommandOptions): OpenLog {
 // -- meanwhile --------------------------------------------------------------------------------------------------
 
 /** Draws the progress until the crawl has ended; the first interrupt drains, a second one ends the process by itself. */
-async function watch(running: Crawl, progress: Progress): Promise<CrawlOutcome> {
-  void untilInterrupted().then(() => {
+async function watch(running: Crawl, interrupted: Promise<unknown>, progress: Progress): Promise<CrawlOutcome> {
+  void interrupted.then(() => {
     progress.aside('Stopping: visits that are open end first. Once more to stop at once.');
     running.interrupt();
   });
