@@ -149,7 +149,13 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     const { totals, batch, nextSequence } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
-    const plan = planTree(options, productToken, { totals, batch, nextSequence, seen });
+    const plan = planTree(options, productToken, {
+      totals,
+      batch,
+      nextSequence,
+      seen,
+      startedAtMs: SYSTEM_CLOCK.wallMs(),
+    });
     return new RunningCrawl(options, plan, { ...outside, store }, closing);
   } catch (error) {
     await closing();
@@ -171,6 +177,8 @@ async function countDeaths(dataDir: string, store: StorePort, log: LogPort): Pro
 /** What an earlier life left. */
 export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence'> {
   readonly seen: Bloom;
+  /** When this life begins; wall clock. */
+  readonly startedAtMs: number;
 }
 
 /** What each kind of actor is started with. */
@@ -208,6 +216,7 @@ export function planTree(
       name,
       userAgent: config.userAgent,
       productToken,
+      startedAtMs: opened.startedAtMs,
       delayMs: hostDelayMs(name, config.politeness),
       adaptiveFactor: config.politeness.adaptiveFactor,
       addressExempt: exempt,

@@ -9,7 +9,16 @@ import type { ParsedPage, ParseResult } from '../domain/parsing.js';
 import type { Origin } from '../domain/host.js';
 import type { QueueEntry } from '../domain/record.js';
 import { headsOf } from '../policy/back-queue.js';
-import { completed, failed, parked, poisonous, postponed, type Settlement, unparked } from '../policy/history.js';
+import {
+  completed,
+  failed,
+  parked,
+  poisonous,
+  postponed,
+  putOff,
+  type Settlement,
+  unparked,
+} from '../policy/history.js';
 import {
   type ContentJudgement,
   judgeContent,
@@ -96,6 +105,8 @@ export function settleStopped(state: Live, stopped: Stopped, now: Instant): Sett
     }
     case 'parked':
       return parked(entry, attemptOf(judgeRobots('unreadable'), now, 0));
+    case 'suspect':
+      return putOff(entry, now.wallMs);
     case 'poison':
       return poisonous(entry, Math.round(now.wallMs));
     case 'no_address': {

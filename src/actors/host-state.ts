@@ -20,6 +20,8 @@ export interface Props {
   readonly name: HostName;
   readonly userAgent: string;
   readonly productToken: string;
+  /** When this process began; wall clock. */
+  readonly startedAtMs: number;
   readonly delayMs: number;
   readonly adaptiveFactor: number;
   readonly addressExempt: readonly AddressRange[];

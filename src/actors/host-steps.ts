@@ -15,6 +15,7 @@ import type { PriorityClass, QueueEntry } from '../domain/record.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
 import { lookAt } from '../policy/last-look.js';
+import { isToBePutOff } from '../policy/history.js';
 import { isPoison } from '../policy/retry.js';
 import { ROBOTS_REDIRECTS_MAX, pages } from '../policy/robots/freshness.js';
 import type { Instant } from '../protocols/actor.js';
@@ -44,6 +45,8 @@ export type Stopped =
   | { readonly why: 'parked'; readonly entry: QueueEntry }
   /** The process has died with it in hand too often. */
   | { readonly why: 'poison'; readonly entry: QueueEntry }
+  /** The process has died with it in hand; in this life it was not put off yet. */
+  | { readonly why: 'suspect'; readonly entry: QueueEntry }
   | { readonly why: 'no_address'; readonly entry: QueueEntry; readonly resolution: NoAddress };
 
 /** What the walk through the window found. */
@@ -110,6 +113,7 @@ function* inOrder(state: Live, now: Instant): Iterable<QueueEntry> {
 /** Null: nothing can be said of it until its robots.txt, which is being asked for, is there. */
 function look(state: Live, entry: QueueEntry, now: Instant): Target | Stopped | null {
   if (isPoison(entry.record)) return { why: 'poison', entry };
+  if (isToBePutOff(entry.record, state.props.startedAtMs)) return { why: 'suspect', entry };
   const origin = originOf(entry.record.url);
   const hunt = state.asking.get(origin);
   if (hunt !== undefined) return hunt.by === 'nobody' ? { what: 'robots', hunt } : null;

@@ -7,7 +7,7 @@ import { engineTree } from '../supervision/tree.js';
 
 export function declaredTree(config: Config): GroupSpec {
   const totals = { urls: 0, ready: 0, waiting: 0, parked: 0, dead: 0, pages: 0 };
-  const opened = { totals, batch: 0, nextSequence: 1, seen: createBloom(1_000) };
+  const opened = { totals, batch: 0, nextSequence: 1, seen: createBloom(1_000), startedAtMs: 0 };
   return engineTree(planTree({ config, seeds: [], pagesMax: null }, 'Orbweaver', opened));
 }
 

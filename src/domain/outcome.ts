@@ -49,7 +49,7 @@ export const CODES = {
   guard_refused: 'the address is not one that a crawl may reach',
   robots_disallowed: 'the robots rules in force disallow it',
   robots_unreadable: 'robots.txt can not be read, and no last good copy exists',
-  process_died: 'the whole process died, three times, while it was being read',
+  process_died: 'the whole process died while it was being read',
   worker_crashed: 'the worker that handled it crashed',
   url_invalid: 'not a URL',
   url_scheme: 'not an http or https URL',

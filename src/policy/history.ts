@@ -78,6 +78,28 @@ export function poisonous(entry: QueueEntry, atMs: number): Settlement {
   return died(entry, noted(entry.record, attempt), attempt);
 }
 
+/** After a death a page is left for so long in the next life, after two for twice as long. */
+export const SUSPECT_WAIT_MS = 5_000;
+
+/** Once in each life of the process, which its attempts tell. */
+export function isToBePutOff(record: UrlRecord, lifeBeganAtMs: number): boolean {
+  if (record.processDeaths === 0) return false;
+  return !record.attempts.some(({ code, atMs }) => code === 'process_died' && atMs >= lifeBeganAtMs);
+}
+
+/**
+ * The process died while it was in hand: innocent most often, as a kill finds something in hand at any time. It is put
+ * off, so that it is not among the first of each life and dies with every short one. No delivery is used.
+ */
+export function putOff(entry: QueueEntry, nowWallMs: number): Settlement {
+  const { record, at } = entry;
+  const atMs = Math.round(nowWallMs);
+  const attempt: Attempt = { atMs, outcome: 'failed', code: 'process_died', status: null, tier: 1, durationMs: 0 };
+  const dueAtMs = atMs + SUSPECT_WAIT_MS * record.processDeaths;
+  const to: QueuePosition = { queue: 'waiting', dueAtMs, sequence: at.sequence };
+  return { from: at, to, record: { ...noted(record, attempt), state: 'waiting' }, attempt, dead: null };
+}
+
 /**
  * Whether a seed that is known is admitted once more when it is given again: one that was refused without having been
  * asked for. What refused it (the guard, a bound of ours) may be set otherwise now, and whoever gives it again says so.

@@ -95,7 +95,13 @@ async function runProduction(composition: Composition, interrupted: Promise<EndR
   await ports.store.eachKey((key) => seen.add(key));
   const candidates = seeds.map(seedOf);
   const options = { config: configOf(composition), seeds: candidates, pagesMax: null };
-  const plan = planTree(options, PRODUCT_TOKEN, { totals, batch, nextSequence, seen });
+  const plan = planTree(options, PRODUCT_TOKEN, {
+    totals,
+    batch,
+    nextSequence,
+    seen,
+    startedAtMs: ports.clock.wallMs(),
+  });
 
   const listeners = { ended: (_: EndReason): void => {}, drained: (): void => {} };
   const ended = new Promise<EndReason>((resolve) => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { host } from '../../src/actors/host.js';
 import type { Props } from '../../src/actors/host-state.js';
 import type { QueueEntry } from '../../src/domain/record.js';
+import { SUSPECT_WAIT_MS } from '../../src/policy/history.js';
 import { ALLOW_ALL } from '../../src/policy/robots/rules.js';
 import type { HostPart } from '../../src/protocols/commit.js';
 import type { QueueHead } from '../../src/protocols/effects.js';
@@ -356,8 +357,24 @@ describe('what the process died of', () => {
     return { ...entry, record: { ...entry.record, processDeaths: deaths } };
   };
 
-  it('B4: is asked for once more after two deaths', () => {
-    expect(partsIn(live({ ready: [worn(2)], readyComplete: true }))).toEqual([]);
+  it('B4: is put off once in each life after two deaths, without a delivery, and then asked for', () => {
+    const stage = live({ ready: [worn(2)], readyComplete: true });
+    const parts = partsIn(stage);
+    expect(parts[0]?.moves).toMatchObject([{ to: { queue: 'waiting' }, record: { deliveries: 0, state: 'waiting' } }]);
+    const [move] = parts[0]?.moves ?? [];
+    const waitMs = move?.to?.queue === 'waiting' ? move.to.dueAtMs - (stage.nowMs + WALL_AHEAD_MS) : 0;
+    expect(waitMs).toBe(2 * SUSPECT_WAIT_MS);
+    recordAll(stage, parts, 0);
+    stage.take();
+    stage.pass(waitMs);
+    stage.take();
+    stage.tell({ type: 'wake', wake: 2 });
+    stage.tell({
+      type: 'queueRead',
+      host: NAME,
+      head: headOf({ waiting: move?.to ? [{ at: move.to, record: move.record }] : [] }),
+    });
+    expect(said(stage)).toEqual(['resolve']);
   });
 
   it('B4: is a dead letter after three, and nothing is asked for', () => {

@@ -24,6 +24,7 @@ export const NAME = 'a.example';
 export const PROPS: Props = {
   name: NAME,
   userAgent: 'bot/1.0 (+https://bot.example/)',
+  startedAtMs: 0,
   productToken: 'bot',
   delayMs: 100,
   adaptiveFactor: 0,
