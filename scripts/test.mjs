@@ -31,6 +31,9 @@ const STEPS = [
   },
 ];
 
+/** Of a failed test's message: enough for the assertion and where it stands. */
+const FAILURE_LINES_MAX = 25;
+
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(vitestArguments) {
@@ -43,6 +46,7 @@ async function main(vitestArguments) {
 
 function conclude(tests, failedSteps) {
   if (failedSteps.length > 0) console.log(`\nFailed steps: ${failedSteps.map((step) => step.name).join(', ')}`);
+  for (const line of tests.failures ?? []) console.log(line);
   const failed = tests.failed + failedSteps.length;
   console.log(`${tests.passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
@@ -86,7 +90,31 @@ function countTests(report, code) {
     (file) => file.status === 'failed' && !file.assertionResults.some((test) => test.status === 'failed'),
   ).length;
   const failed = numFailedTests + brokenFiles;
-  return { passed: numPassedTests, failed: code !== 0 && failed === 0 ? 1 : failed };
+  const failures = testResults.flatMap(failuresOf);
+  return { passed: numPassedTests, failed: code !== 0 && failed === 0 ? 1 : failed, failures };
+}
+
+/** Told once more at the end, where a reader of a cut log finds them: which tests, and what they said first. */
+function failuresOf(file) {
+  const failed = file.assertionResults.filter((test) => test.status === 'failed');
+  if (failed.length === 0)
+    return file.status === 'failed' ? [`FAILED ${shown(file.name)}`, indented(file.message)] : [];
+  return failed.flatMap((test) => [
+    `FAILED ${shown(file.name)}: ${test.fullName}`,
+    ...test.failureMessages.map(indented),
+  ]);
+}
+
+function shown(path) {
+  return path.startsWith(root) ? path.slice(root.length) : path;
+}
+
+function indented(text) {
+  return (text ?? '')
+    .split('\n')
+    .slice(0, FAILURE_LINES_MAX)
+    .map((line) => `    ${line}`)
+    .join('\n');
 }
 
 /** The exit code is 1 where a signal ended it. */
