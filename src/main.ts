@@ -9,6 +9,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from './config/schema.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
+import type { ConfiguredRules, CrawlSettings } from './domain/crawl-settings.js';
 import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';
@@ -22,7 +23,7 @@ import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
 import { hostDelayMs } from './policy/delay.js';
 import { productTokenOf } from './policy/robots/agent.js';
-import { scopeOf } from './policy/scope.js';
+import { rulesOf } from './policy/admission.js';
 import * as addresses from './protocols/addresses.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
@@ -146,13 +147,14 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     await countDeaths(options.dataDir, store, log);
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
-    const { totals, batch, nextSequence } = store.opened();
+    const { totals, batch, nextSequence, settings } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
     const plan = planTree(options, productToken, {
       totals,
       batch,
       nextSequence,
+      settings,
       seen,
       startedAtMs: SYSTEM_CLOCK.wallMs(),
     });
@@ -175,28 +177,29 @@ async function countDeaths(dataDir: string, store: StorePort, log: LogPort): Pro
 }
 
 /** What an earlier life left. */
-export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence'> {
+export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence' | 'settings'> {
   readonly seen: Bloom;
   /** When this life begins; wall clock. */
   readonly startedAtMs: number;
 }
 
+export function configuredRules({ scope, maxDepth, include, exclude, traps }: Config): ConfiguredRules {
+  return { scope, depthMax: maxDepth, include, exclude, traps };
+}
+
 /** What each kind of actor is started with. */
 export function planTree(
-  options: Pick<CrawlOptions, 'config' | 'seeds' | 'pagesMax'>,
+  options: Pick<CrawlOptions, 'config' | 'pagesMax'>,
   productToken: string,
   opened: Inheritance,
 ): TreePlan {
-  const { config, seeds, pagesMax } = options;
+  const { config, pagesMax } = options;
+  const settings = { ...opened.settings, configured: configuredRules(config) };
   const exempt = addressRangesOf(config.politeness.addressExempt);
   return {
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
-      scope: scopeOf(
-        config.scope,
-        seeds.map(({ host }) => host),
-      ),
-      depthMax: config.maxDepth,
+      settings,
       seen: opened.seen,
       totals: opened.totals,
       nextSequence: opened.nextSequence,
@@ -211,6 +214,7 @@ export function planTree(
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
       resumed: opened.totals.urls > 0,
+      rules: rulesOf(settings.configured, settings, []),
     },
     host: (name) => ({
       name,
