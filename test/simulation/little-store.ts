@@ -28,13 +28,20 @@ export class LittleMemory implements EngineMemory {
         ...{ readyComplete: true, waitingComplete: true, parkedComplete: true, failure: null, notes: [] },
       },
     });
+    const opened = () => ({
+      totals: this.#totals(),
+      batch: this.#batch,
+      nextSequence: this.records.size,
+      unclean: true,
+      notes: [],
+    });
     return {
       commit: async (batch, parts) => {
         for (const part of parts) this.#apply(part);
         this.#batch = batch;
         return { known: [], queues: [], totals: this.#totals() };
       },
-      reopen: async () => this.#batch,
+      reopen: async () => opened(),
       readQueue,
       loadHost: async (host) => ({
         ...(await readQueue(host)),
@@ -53,13 +60,7 @@ export class LittleMemory implements EngineMemory {
       readRecord: async (key) => this.records.get(key) ?? null,
       readSummary: async () => null,
       listSummaries: async () => ({ summaries: [], complete: true }),
-      opened: () => ({
-        totals: this.#totals(),
-        batch: this.#batch,
-        nextSequence: this.records.size,
-        unclean: true,
-        notes: [],
-      }),
+      opened,
       close: async () => {},
     };
   }
