@@ -68,9 +68,16 @@ export interface StorePort {
    */
   countDeaths(urls: readonly { readonly key: UrlKey; readonly host: HostName }[]): Promise<readonly UrlRecord[]>;
   readSummary(host: HostName): Promise<QueueSummary | null>;
+  /** Counts of every host that was ever queued for, in pages, in the order of the store. Rejects with StoreError. */
+  listSummaries(after: HostName | null, limit: number): Promise<SummaryPage>;
   /** What the store held when it was opened. */
   opened(): StoreOpening;
   close(): Promise<void>;
+}
+
+export interface SummaryPage {
+  readonly summaries: readonly QueueSummary[];
+  readonly complete: boolean;
 }
 
 export interface StoreOpening {

@@ -16,7 +16,7 @@ import type { QueueSummary, UrlRecord, UrlState } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
 import type { HostLoaded, HostsListed, QueueHead, QueueRead } from '../protocols/effects.js';
-import { StoreError, type StoreOpening, type StorePort } from '../protocols/ports.js';
+import { StoreError, type StoreOpening, type StorePort, type SummaryPage } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
 import { encodeRecord } from './codec.js';
@@ -269,6 +269,10 @@ class Store implements StorePort {
       const queue = await reading.readQueueCounts(session, host, []);
       return queue === null ? null : summaryOf(queue);
     });
+  }
+
+  async listSummaries(after: HostName | null, limit: number): Promise<SummaryPage> {
+    return this.#readOrThrow((session) => reading.listSummaries(session, after, limit));
   }
 
   /** A failed read is an answer like any other: it says why. */

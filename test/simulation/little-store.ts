@@ -61,6 +61,7 @@ export class LittleMemory implements EngineMemory {
       countDeaths: async () => [],
       readRecord: async (key) => this.records.get(key) ?? null,
       readSummary: async () => null,
+      listSummaries: async () => ({ summaries: [], complete: true }),
       opened,
       close: async () => {},
     };
