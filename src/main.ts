@@ -7,15 +7,18 @@
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { changesBy } from './admin/changes.js';
 import type { ControlServer } from './admin/open.js';
-import { type Control, ControlError, type PauseReport, type TreeReport } from './admin/control.js';
+import type { Control, TreeReport } from './admin/control.js';
 import { type Changes, Desk, type Live } from './admin/desk.js';
 import { Rate } from './admin/rate.js';
-import { type Field, sowAll, type Sown } from './admin/seeds.js';
-import { literalRefusal, refuseAnonymous } from './admin/seed-rules.js';
-import { PAUSED, type RunFacts } from './admin/status.js';
+import type { Sown } from './admin/seeds.js';
+import { literalRefusal, refuseAgain, refuseAnonymous } from './admin/seed-rules.js';
+import type { RunFacts } from './admin/status.js';
 import type { Config } from './config/schema.js';
+import { configuredRules } from './config/rules.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
+import type { CrawlSettings } from './domain/crawl-settings.js';
 import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';
@@ -29,11 +32,12 @@ import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
 import { hostDelayMs } from './policy/delay.js';
 import { productTokenOf } from './policy/robots/agent.js';
-import { scopeOf } from './policy/scope.js';
+import { rulesOf } from './policy/admission.js';
 import * as addresses from './protocols/addresses.js';
 import type { BenchFacts } from './protocols/bench.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
+import type { RulesChange } from './protocols/frontier.js';
 import type { Clock, LogPort, Ports, StoreOpening, StorePort } from './protocols/ports.js';
 import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
@@ -157,13 +161,14 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     await countDeaths(options.dataDir, store, log);
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
-    const { totals, batch, nextSequence } = store.opened();
+    const { totals, batch, nextSequence, settings } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
     const plan = planTree(options, productToken, {
       totals,
       batch,
       nextSequence,
+      settings,
       seen,
       startedAtMs: SYSTEM_CLOCK.wallMs(),
     });
@@ -207,23 +212,21 @@ function deskOf(options: CrawlOptions, { store, clock }: Pick<Ports, 'store' | '
 }
 
 function changesOf(config: Config, running: RunningCrawl): Changes {
-  const field: Field = {
+  return changesBy({
+    otherwise: 'running',
+    configuredExclusions: config.exclude,
     refusalOf: literalRefusal(config),
-    sow: (candidates, again) => {
+    sow: async (candidates, again) => {
       refuseAnonymous(config, candidates);
       return running.sow(candidates, again);
     },
-  };
-  return {
-    seed: (wish) => sowAll(wish, field),
-    pause: () => running.pause(),
-    resume: () => running.resume(),
-    exclude: () => Promise.reject(new ControlError('not_supported', 'not supported by this crawl', 501)),
-  };
+    settings: () => running.settings,
+    change: (change) => running.change(change),
+  });
 }
 
 /** What an earlier life left. */
-export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence'> {
+export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence' | 'settings'> {
   readonly seen: Bloom;
   /** When this life begins; wall clock. */
   readonly startedAtMs: number;
@@ -231,20 +234,17 @@ export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'ne
 
 /** What each kind of actor is started with. */
 export function planTree(
-  options: Pick<CrawlOptions, 'config' | 'seeds' | 'pagesMax' | 'endless'>,
+  options: Pick<CrawlOptions, 'config' | 'pagesMax' | 'endless'>,
   productToken: string,
   opened: Inheritance,
 ): TreePlan {
-  const { config, seeds, pagesMax } = options;
+  const { config, pagesMax } = options;
+  const settings = { ...opened.settings, configured: configuredRules(config) };
   const exempt = addressRangesOf(config.politeness.addressExempt);
   return {
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
-      scope: scopeOf(
-        config.scope,
-        seeds.map(({ host }) => host),
-      ),
-      depthMax: config.maxDepth,
+      settings,
       seen: opened.seen,
       totals: opened.totals,
       nextSequence: opened.nextSequence,
@@ -259,6 +259,7 @@ export function planTree(
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
       resumed: opened.totals.urls > 0,
+      rules: rulesOf(settings.configured, settings, []),
     },
     host: (name) => ({
       name,
@@ -306,7 +307,8 @@ class RunningCrawl implements Crawl, Live {
   private lastQuestion = 0;
   private readonly sowings = new Map<number, (sown: Sown) => void>();
   private lastCommand = 0;
-  private isPaused = false;
+  private readonly changings = new Map<number, (settings: CrawlSettings) => void>();
+  settings: CrawlSettings;
   private server: ControlServer | null = null;
   private holdsSinceMs: number | null = null;
   private drainsSinceMs: number | null = null;
@@ -328,6 +330,7 @@ class RunningCrawl implements Crawl, Live {
     private readonly closing: () => Promise<void>,
   ) {
     this.totals = plan.frontier.totals;
+    this.settings = plan.frontier.settings;
     const net: Ports['net'] = {
       fetch: (request, signal) => {
         this.requests += 1;
@@ -356,7 +359,7 @@ class RunningCrawl implements Crawl, Live {
       hostsActive,
       holds: [...this.holds],
       holdsSinceMs,
-      isPaused: this.isPaused,
+      isPaused: this.settings.paused,
       drainsSinceMs,
       movedAtMs,
     };
@@ -392,26 +395,20 @@ class RunningCrawl implements Crawl, Live {
   }
 
   /** All of them in one commit; resolves after it. */
-  sow(candidates: readonly Candidate[], _again: boolean): Promise<Sown> {
+  async sow(candidates: readonly Candidate[], again: boolean): Promise<Sown> {
+    refuseAgain(again);
     const command = ++this.lastCommand;
     const sown = new Promise<Sown>((resolve) => this.sowings.set(command, resolve));
     this.kernel.tell(addresses.frontier, { type: 'seed', command, candidates, refused: [] });
     return sown;
   }
 
-  /** No request begins from now on; those under way end, and are recorded. */
-  async pause(): Promise<PauseReport> {
-    const changed = !this.isPaused;
-    this.isPaused = true;
-    if (changed) this.kernel.tell(addresses.workbench, { type: 'hold', why: PAUSED });
-    return { state: 'paused', changed };
-  }
-
-  async resume(): Promise<PauseReport> {
-    const changed = this.isPaused;
-    this.isPaused = false;
-    if (changed) this.kernel.tell(addresses.workbench, { type: 'release', why: PAUSED });
-    return { state: 'running', changed };
+  /** In one commit; resolves after it. */
+  change(change: RulesChange): Promise<CrawlSettings> {
+    const command = ++this.lastCommand;
+    const changed = new Promise<CrawlSettings>((resolve) => this.changings.set(command, resolve));
+    this.kernel.tell(addresses.frontier, { type: 'change', command, change });
+    return changed;
   }
 
   private answer(query: number, bench: BenchFacts | null): void {
@@ -473,6 +470,11 @@ class RunningCrawl implements Crawl, Live {
       case 'resumed':
         this.holds.clear();
         this.holdsSinceMs = null;
+        break;
+      case 'changed':
+        this.settings = event.settings;
+        this.changings.get(event.command)?.(event.settings);
+        this.changings.delete(event.command);
         break;
       case 'described':
         return this.answer(event.query, event.bench);

@@ -32,6 +32,8 @@ export interface CrawlCommandOptions extends ConfigOptions, LogOptions {
   readonly wait?: number;
   readonly scope?: Config['scope'];
   readonly maxDepth?: number;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
   readonly fault: readonly FaultWords[];
   readonly events: boolean;
   readonly json: boolean;
@@ -101,6 +103,8 @@ function configOf(options: CrawlCommandOptions): Config {
   const assignments = [...options.set];
   if (options.scope !== undefined) assignments.push(`scope=${options.scope}`);
   if (options.maxDepth !== undefined) assignments.push(`maxDepth=${options.maxDepth}`);
+  if (options.include.length > 0) assignments.push(`include=${JSON.stringify(options.include)}`);
+  if (options.exclude.length > 0) assignments.push(`exclude=${JSON.stringify(options.exclude)}`);
   if (options.wait !== undefined) assignments.push(`waitSeconds=${options.wait}`);
   const loaded = readConfig({ ...options, set: assignments });
   checkAuthorities(loaded);

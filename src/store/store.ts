@@ -339,6 +339,7 @@ async function write(session: Session, commit: Commit, progress: { syncFailed: b
   await built.rows.write(commit.sync);
   // 4. Only now does anything count.
   session.state = built.state;
+  session.settings = built.settings;
   for (const queue of built.queues) session.queues.set(queue.host, queue);
   session.poison.settle(prepared.poison);
   for (const host of prepared.recounted.keys()) session.suspects.delete(host);

@@ -4,6 +4,7 @@ import type { BenchFacts } from '../../src/protocols/bench.js';
 import type { Effect } from '../../src/protocols/effects.js';
 import type { Message, Permit } from '../../src/protocols/workbench.js';
 import { drawsFrom, WALL_AHEAD_MS } from './support/instants.js';
+import { ANY_RULES } from './support/records.js';
 import { of, Stage, told } from './support/stage.js';
 
 const PROPS: Props = {
@@ -13,6 +14,7 @@ const PROPS: Props = {
   addressDelayMs: 100,
   requestMsMax: 20_000,
   resumed: false,
+  rules: ANY_RULES,
 };
 const staged = (changes: Partial<Props> = {}) => new Stage(workbench, { ...PROPS, ...changes }, 0, drawsFrom(1));
 type Bench = ReturnType<typeof staged>;
