@@ -234,6 +234,9 @@ function tell(event: CrawlEvent, options: CrawlCommandOptions, terminal: Termina
   }
   if (event.event === 'held') progress.aside(`Held: ${event.why}`);
   if (event.event === 'resumed') progress.aside('Going on.');
+  if (event.event === 'scope_widened') {
+    progress.aside(`Scope widened to ${event.to}: the seed at ${event.from} redirects there.`);
+  }
 }
 
 /** Of each host that is not in order: the code of its last visit. */

@@ -1,10 +1,10 @@
+import { ANY_RULES } from './support/records.js';
 import { describe, expect, it } from 'vitest';
 import { type Props, workbench } from '../../src/actors/workbench.js';
 import type { BenchFacts } from '../../src/protocols/bench.js';
 import type { Effect } from '../../src/protocols/effects.js';
 import type { Message, Permit } from '../../src/protocols/workbench.js';
 import { drawsFrom, WALL_AHEAD_MS } from './support/instants.js';
-import { ANY_RULES } from './support/records.js';
 import { of, Stage, told } from './support/stage.js';
 
 const PROPS: Props = {
