@@ -408,8 +408,9 @@ function widenTo(state: State, hosts: readonly HostName[], effects: Effect[]): S
   return { scopeHosts };
 }
 
-function settingsChange(
-  settings: ConfiguredSettings,
+/** What a wish changes of settings. */
+export function settingsChange(
+  settings: CrawlSettings,
   { exclude, admit, paused, configured }: RulesChange,
 ): SettingsChange {
   const isChanged = exclude !== undefined || admit !== undefined;
