@@ -74,8 +74,9 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock): Keeper {
     settings: () => settings,
     change: async (wish) => {
       const change = settingsChange(settings, wish);
-      await commit({ kind: 'settings', command: 1, settings: change, admitted: [] });
-      settings = changed(settings, change);
+      const result = changed(settings, change);
+      await commit({ kind: 'settings', command: 1, settings: change, result, admitted: [] });
+      settings = result;
       return settings;
     },
     sow: async (candidates, again) => {
