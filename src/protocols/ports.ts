@@ -5,7 +5,7 @@
 import type { FetchRequest, FetchResult, Resolution } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
-import type { QueueSummary, UrlRecord } from '../domain/record.js';
+import type { DeadLetter, QueueSummary, Standing, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { HostLoaded, HostsListed, Log, QueueRead } from './effects.js';
 import type { CommitReceipt, Part, Totals } from './commit.js';
@@ -67,6 +67,10 @@ export interface StorePort {
    */
   countDeaths(urls: readonly { readonly key: UrlKey; readonly host: HostName }[]): Promise<readonly UrlRecord[]>;
   readSummary(host: HostName): Promise<QueueSummary | null>;
+  /** Where a URL stands in the queue that its state names; null when it is in none. Looks at `rowsMax` rows at most. */
+  readStanding(record: UrlRecord, rowsMax: number): Promise<Standing | null>;
+  /** What is kept of a URL that was given up; null when it was not. */
+  readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null>;
   /** What the store held when it was opened. */
   opened(): StoreOpening;
   close(): Promise<void>;

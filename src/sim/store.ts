@@ -87,6 +87,8 @@ class SimulatedDisk implements Disk {
       countDeaths: (urls) => inner.countDeaths(urls),
       readRecord: (key, host) => read('record', () => inner.readRecord(key, host)),
       readSummary: (host) => read('summary', () => inner.readSummary(host)),
+      readStanding: (record, rowsMax) => read('standing', () => inner.readStanding(record, rowsMax)),
+      readDead: (key, host) => read('dead', () => inner.readDead(key, host)),
       opened: () => inner.opened(),
     };
   }

@@ -117,7 +117,11 @@ const NO_ATTEMPTS: readonly never[] = [];
 
 function encodeAttempts(attempts: readonly Attempt[]): readonly unknown[] {
   if (attempts.length === 0) return NO_ATTEMPTS;
-  return attempts.map((it) => [it.atMs, it.outcome, it.code, it.status, it.tier, it.durationMs]);
+  return attempts.map(({ atMs, outcome, code, status, tier, durationMs, detail }) =>
+    detail === undefined
+      ? [atMs, outcome, code, status, tier, durationMs]
+      : [atMs, outcome, code, status, tier, durationMs, detail],
+  );
 }
 
 function decodeAttempt(read: Fields): Attempt {
@@ -130,6 +134,7 @@ function decodeAttempt(read: Fields): Attempt {
     status: read.numberOrNull(3),
     tier: tier as Attempt['tier'],
     durationMs: read.number(5),
+    ...(read.has(6) ? { detail: read.text(6) } : {}),
   };
 }
 
@@ -396,6 +401,11 @@ class Fields {
 
   wrong(index: number): void {
     this.poison ??= new Poison(`field ${index} does not fit`);
+  }
+
+  /** For a field that may be absent at the end. */
+  has(index: number): boolean {
+    return index < this.row.length;
   }
 
   text(index: number): string {

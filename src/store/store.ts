@@ -12,7 +12,7 @@
 import { join } from 'node:path';
 import type { HostName } from '../domain/host.js';
 import { partitionOf } from '../domain/host.js';
-import type { QueueSummary, UrlRecord, UrlState } from '../domain/record.js';
+import type { DeadLetter, QueueSummary, Standing, UrlRecord, UrlState } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
 import type { HostLoaded, HostsListed, QueueRead } from '../protocols/effects.js';
@@ -239,6 +239,17 @@ class Store implements StorePort {
       const queue = await reading.readQueueCounts(session, host, []);
       return queue === null ? null : summaryOf(queue);
     });
+  }
+
+  async readStanding(record: UrlRecord, rowsMax: number): Promise<Standing | null> {
+    return this.#readOrThrow(async (session) => {
+      const queue = await reading.readQueueCounts(session, record.host, []);
+      return queue === null ? null : reading.readStanding(session, queue, record, rowsMax);
+    });
+  }
+
+  async readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null> {
+    return this.#readOrThrow((session) => reading.readDead(session, partitionOf(host), key, host));
   }
 
   /** A failed read is an answer like any other: it says why. */

@@ -52,6 +52,8 @@ export class LittleMemory implements EngineMemory {
       countDeaths: async () => [],
       readRecord: async (key) => this.records.get(key) ?? null,
       readSummary: async () => null,
+      readStanding: async () => null,
+      readDead: async () => null,
       opened: () => ({
         totals: this.#totals(),
         batch: this.#batch,

@@ -35,6 +35,8 @@ export function portDoubles(overrides: Overrides = {}): PortDoubles {
     countDeaths: never,
     readRecord: never,
     readSummary: never,
+    readStanding: never,
+    readDead: never,
     opened: () => {
       throw new Error('this store was never opened');
     },
