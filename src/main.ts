@@ -144,6 +144,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
   };
   try {
     await countDeaths(options.dataDir, store, log);
+    await store.noteRun(JSON.stringify(config));
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
     const { totals, batch, nextSequence } = store.opened();

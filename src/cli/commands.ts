@@ -6,10 +6,12 @@ import { practiceCommand } from './practice.js';
 import { simCommand } from './sim.js';
 import type { CommandFactory } from './terminal.js';
 import { treeCommand } from './tree.js';
+import { whyCommand } from './why.js';
 
 export const COMMANDS: readonly CommandFactory[] = [
   crawlCommand,
   practiceCommand,
+  whyCommand,
   treeCommand,
   simCommand,
   canonicalCommand,

@@ -71,6 +71,10 @@ export interface StorePort {
   readStanding(record: UrlRecord, rowsMax: number): Promise<Standing | null>;
   /** What is kept of a URL that was given up; null when it was not. */
   readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null>;
+  /** What the run that begins was told, as text: of the last one only. On the disk when it resolves. */
+  noteRun(told: string): Promise<void>;
+  /** Null where no run has said. */
+  lastRun(): Promise<string | null>;
   /** What the store held when it was opened. */
   opened(): StoreOpening;
   close(): Promise<void>;

@@ -89,6 +89,8 @@ class SimulatedDisk implements Disk {
       readSummary: (host) => read('summary', () => inner.readSummary(host)),
       readStanding: (record, rowsMax) => read('standing', () => inner.readStanding(record, rowsMax)),
       readDead: (key, host) => read('dead', () => inner.readDead(key, host)),
+      noteRun: (told) => inner.noteRun(told),
+      lastRun: () => inner.lastRun(),
       opened: () => inner.opened(),
     };
   }

@@ -375,6 +375,18 @@ export function decodeVersion(bytes: Uint8Array): number | Poison {
   return read.poison ?? version;
 }
 
+export function encodeTold(told: string): Buffer {
+  return pack([1, told]);
+}
+
+export function decodeTold(bytes: Uint8Array): string | Poison {
+  const row = decodeTuple(bytes, 1, 2);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const told = read.text(1);
+  return read.poison ?? told;
+}
+
 // -- reading ----------------------------------------------------------------------------------------------------
 
 function decodeTuple(bytes: Uint8Array, version: number, length: number): readonly unknown[] | Poison {

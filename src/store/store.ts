@@ -19,7 +19,7 @@ import type { HostLoaded, HostsListed, QueueRead } from '../protocols/effects.js
 import { StoreError, type StoreOpening, type StorePort } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
-import { encodeRecord } from './codec.js';
+import { decodeTold, encodeRecord, encodeTold, Poison } from './codec.js';
 import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
 import { type OpeningOptions, openSession, type Session } from './opening.js';
@@ -180,6 +180,14 @@ class Store implements StorePort {
     });
   }
 
+  async noteRun(told: string): Promise<void> {
+    await this.#readOrThrow(async ({ database }) => {
+      const rows = new RowBatch(database);
+      rows.put(META.told, encodeTold(told));
+      await rows.write(true);
+    });
+  }
+
   // -- reading --------------------------------------------------------------------------------------------------
 
   async loadHost(host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>> {
@@ -250,6 +258,12 @@ class Store implements StorePort {
 
   async readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null> {
     return this.#readOrThrow((session) => reading.readDead(session, partitionOf(host), key, host));
+  }
+
+  async lastRun(): Promise<string | null> {
+    const value = await this.#readOrThrow(({ database }) => database.get(META.told));
+    const told = value === undefined ? null : decodeTold(value);
+    return told instanceof Poison ? null : told;
   }
 
   /** A failed read is an answer like any other: it says why. */

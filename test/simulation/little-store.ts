@@ -54,6 +54,8 @@ export class LittleMemory implements EngineMemory {
       readSummary: async () => null,
       readStanding: async () => null,
       readDead: async () => null,
+      noteRun: async () => {},
+      lastRun: async () => null,
       opened: () => ({
         totals: this.#totals(),
         batch: this.#batch,

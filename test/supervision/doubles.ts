@@ -37,6 +37,8 @@ export function portDoubles(overrides: Overrides = {}): PortDoubles {
     readSummary: never,
     readStanding: never,
     readDead: never,
+    noteRun: never,
+    lastRun: never,
     opened: () => {
       throw new Error('this store was never opened');
     },

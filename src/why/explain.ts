@@ -1,0 +1,325 @@
+/**
+ * From facts to the answer: pure, total, and one story.
+ *
+ * The verdict and the next step come from the same phase (`situationOf`), so that they agree; all other topics only
+ * tell facts. Any facts have an answer: what is missing, out of range or absurd makes a sentence less, never an error.
+ *
+ * Invariants: `next.at` is never in the past; `explanation` is `story`, sentence by sentence; a sentence has no line
+ * end and ends with a mark or with what a site wrote.
+ */
+import { CODES } from '../domain/outcome.js';
+import type { Attempt } from '../domain/outcome.js';
+import type { UrlRecord } from '../domain/record.js';
+import { elementOf } from './element.js';
+import type { NextAction, Paragraph, Topic, WhyAnswer } from './answer.js';
+import { CODE_WORDS } from './codes.js';
+import type { WhyFacts } from './facts.js';
+import { hostOpensAtMs, type Situation, situationOf } from './situation.js';
+import { iso, moment, span } from './times.js';
+import * as topics from './topics.js';
+
+export function explain(facts: WhyFacts): WhyAnswer {
+  const situation = situationOf(facts);
+  const next = nextOf(facts, situation);
+  const element = facts.record === null ? null : elementOf(facts.record);
+  const told: readonly (readonly [Topic, readonly string[]])[] = [
+    ['verdict', verdict(facts, situation)],
+    ['spelling', topics.spelling(facts)],
+    ['found', topics.found(facts, element)],
+    ['rules', topics.rules(facts)],
+    ['robots', topics.robots(facts)],
+    ['visits', topics.visits(facts)],
+    ['queue', topics.queue(facts)],
+    ['host', topics.host(facts)],
+    ['next', [...nextWords(facts, next), ...adviceOf(situation)]],
+  ];
+  const story: Paragraph[] = told
+    .filter(([, sentences]) => sentences.length > 0)
+    .map(([topic, sentences]) => ({ topic, sentences }));
+  return {
+    ...fieldsOf(facts),
+    next: { action: next.action, at: iso(next.atMs), reason: next.reason },
+    explanation: story.flatMap(({ sentences }) => sentences),
+    story,
+  };
+}
+
+// -- the verdict ------------------------------------------------------------------------------------------------
+
+function verdict({ nowMs, terms, spelling }: WhyFacts, situation: Situation): string[] {
+  switch (situation.is) {
+    case 'no_url':
+      return [`No crawl could fetch this: ${CODE_WORDS[situation.refusal].said} [${situation.refusal}].`];
+    case 'unseen':
+      return unseen(situation);
+    case 'in_flight':
+      return [`A request for it is under way, begun ${moment(situation.sinceMs, nowMs)}.`];
+    case 'queued':
+      return [queued(situation.record, nowMs)];
+    case 'waiting': {
+      const { record, dueAtMs } = situation;
+      const last = record.attempts.at(-1);
+      const cause = last === undefined ? 'it failed' : topics.saidOf(last);
+      const due = dueAtMs === null ? 'later' : topics.atOrSoon(dueAtMs, nowMs);
+      const delivery = terms === null ? '' : `, as delivery ${record.deliveries + 1} of ${terms.deliveriesMax}`;
+      return [`It waits for another try: ${cause}. It is asked for again ${due}${delivery}.`];
+    }
+    case 'parked':
+      return [
+        'It waits for its robots.txt, which can not be read: until its rules are known, no page of its origin is asked for.',
+      ];
+    case 'dead': {
+      const { letter, record } = situation;
+      const last = letter?.attempts.at(-1) ?? record.attempts.at(-1);
+      const when = letter === null ? '' : ` ${moment(letter.lastAtMs, nowMs)}`;
+      const cause = letter === null ? '' : ` after ${topics.shown(letter.cause)}`;
+      const said = last === undefined ? '' : `: ${topics.saidOf(last)}${topics.detailWords(last.outcome, last.detail)}`;
+      return [
+        `It was given up${when}${cause}${said}.`,
+        'It is a dead letter: kept with its cause until it is redriven.',
+      ];
+    }
+    case 'blocked':
+      return [`It is not asked for: ${spelling.ok ? `${spelling.origin}/robots.txt` : 'robots.txt'} disallows it.`];
+    case 'settled':
+      return [settled(situation.record, situation.last, nowMs)];
+  }
+}
+
+function unseen({ refusal, disallowed }: Extract<Situation, { is: 'unseen' }>): string[] {
+  if (refusal !== null) {
+    return [`The crawl does not take this URL: ${topics.RULE_WORDS[refusal.code]} [${refusal.code}].`, NO_RECORD];
+  }
+  if (disallowed) return ['The crawl has never met this URL, and robots.txt disallows it.'];
+  return ['The crawl has never met this URL: it was not given as a seed, and no page fetched so far leads to it.'];
+}
+
+const NO_RECORD = 'What is refused by a rule of the crawl leaves no record, so how often it was met is not known.';
+
+function queued(record: UrlRecord, nowMs: number): string {
+  const last = record.attempts.at(-1);
+  if (last === undefined) return 'It is queued: found, let in, and not asked for yet.';
+  return `It is queued: when it was last looked at, ${moment(last.atMs, nowMs)}, ${topics.saidOf(last)}.`;
+}
+
+function settled(record: UrlRecord, last: Attempt | null, nowMs: number): string {
+  if (last === null) return `Its visit is over, and its state is ${record.state.replaceAll('_', ' ')}.`;
+  const when = moment(last.atMs, nowMs);
+  const status = last.status === null ? '' : `HTTP ${last.status}, `;
+  const detail = topics.detailWords(last.outcome, last.detail);
+  switch (last.outcome) {
+    case 'fetched':
+      return `It was fetched ${when}: ${status}in ${span(last.durationMs)}.`;
+    case 'unchanged':
+      return `It was asked for ${when} and has not changed since it was fetched (${status}${last.code}).`;
+    case 'redirected':
+      return `It leads elsewhere${detail}. That was seen ${when} (${status}${last.code}).`;
+    default:
+      return `It was ${OUTCOME_WORDS[last.outcome]} ${when}: ${status}${topics.saidOf(last)}${detail}.`;
+  }
+}
+
+const OUTCOME_WORDS: Readonly<Record<Exclude<Attempt['outcome'], 'fetched' | 'unchanged' | 'redirected'>, string>> = {
+  missing: 'not there',
+  gone: 'gone',
+  refused: 'refused',
+  challenged: 'met by a demand for proof of a human',
+  throttled: 'put off',
+  failed: 'tried in vain',
+  blocked_by_robots: 'disallowed',
+  parked: 'set aside',
+  dead: 'given up',
+};
+
+// -- what happens next ------------------------------------------------------------------------------------------
+
+interface Next {
+  readonly action: NextAction;
+  readonly atMs: number | null;
+  readonly reason: string;
+}
+
+function nextOf(facts: WhyFacts, situation: Situation): Next {
+  switch (situation.is) {
+    case 'no_url':
+      return { action: 'none', atMs: null, reason: 'it is no URL that could be fetched' };
+    case 'unseen':
+      return nextOfUnseen(situation);
+    case 'in_flight':
+      return { action: 'in_flight', atMs: facts.nowMs, reason: 'its outcome is recorded when the request has ended' };
+    case 'queued':
+      return whenItsTurnComes(facts);
+    case 'waiting':
+      return {
+        action: 'retry',
+        ...ahead(facts, situation.dueAtMs),
+        reason: reasonToWait(facts, 'its wait is over then'),
+      };
+    case 'parked': {
+      const reason = reasonToWait(facts, 'robots.txt is asked for then');
+      return { action: 'await_robots', ...ahead(facts, situation.untilMs), reason };
+    }
+    case 'dead':
+      return { action: 'none', atMs: null, reason: 'its deliveries are used up' };
+    case 'blocked':
+      return { action: 'none', atMs: null, reason: 'robots.txt disallows it' };
+    case 'settled':
+      return { action: 'none', atMs: null, reason: 'its visit is over' };
+  }
+}
+
+function nextOfUnseen({ refusal, disallowed }: Extract<Situation, { is: 'unseen' }>): Next {
+  if (refusal !== null) {
+    return { action: 'would_be_refused', atMs: null, reason: topics.RULE_WORDS[refusal.code] };
+  }
+  if (disallowed) return { action: 'would_be_refused', atMs: null, reason: 'robots.txt disallows it' };
+  return { action: 'would_be_queued', atMs: null, reason: 'nothing that is known speaks against it' };
+}
+
+function whenItsTurnComes(facts: WhyFacts): Next {
+  const before = facts.standing?.before ?? 0;
+  const turn = before === 0 ? 'it is the first of its host' : `${before} of its host come before it`;
+  const opensAtMs = hostOpensAtMs(facts) ?? facts.nowMs;
+  const earliestMs = opensAtMs + before * (topics.delayMsOf(facts) ?? 0);
+  return { action: 'fetch', ...ahead(facts, earliestMs), reason: reasonToWait(facts, turn) };
+}
+
+/** What stands in the way of everything comes first. */
+function reasonToWait({ live }: WhyFacts, reason: string): string {
+  if (live === null) return 'no crawl is running on this data directory';
+  if (live.paused) return 'the crawl is paused';
+  if (live.held !== null) return `nothing is asked for at the moment: ${topics.shown(live.held)}`;
+  return reason;
+}
+
+/** Nothing is due while nothing runs; and what was due before is due now. */
+function ahead({ live, nowMs }: WhyFacts, atMs: number | null): { readonly atMs: number | null } {
+  if (live === null || live.paused || live.held !== null || atMs === null) return { atMs: null };
+  return { atMs: Math.max(nowMs, atMs) };
+}
+
+function nextWords({ nowMs }: WhyFacts, { action, atMs, reason }: Next): string[] {
+  const when = atMs === null ? '' : ` ${moment(atMs, nowMs)} at the earliest`;
+  switch (action) {
+    case 'none':
+      return [`Next: nothing happens by itself, as ${reason}.`];
+    case 'in_flight':
+      return [`Next: ${reason}.`];
+    case 'fetch':
+      return [`Next: it is asked for${when === '' ? ' when its turn has come' : when}; ${reason}.`];
+    case 'retry':
+      return [`Next: it is asked for again${when}; ${reason}.`];
+    case 'await_robots':
+      return [`Next: its robots.txt is asked for again${when}; ${reason}.`];
+    case 'would_be_queued':
+      return ['Next: nothing; found on a page or given as a seed, it would be queued.'];
+    case 'would_be_refused':
+      return [`Next: nothing; found again, it would be refused again, as ${reason}.`];
+  }
+}
+
+/** What the crawl does by itself is told by the next step; this is what is left for people. */
+function adviceOf(situation: Situation): string[] {
+  switch (situation.is) {
+    case 'no_url':
+      return adviceFor({ code: situation.refusal });
+    case 'unseen':
+      return situation.refusal === null ? [] : [RULE_ADVICE];
+    case 'blocked':
+      return adviceFor({ code: 'robots_disallowed' });
+    case 'parked':
+      return adviceFor({ code: 'robots_unreadable' });
+    case 'dead':
+      return [...adviceFor(situation.record.attempts.at(-1)), 'Or redrive it: `orbweaver redrive`.'];
+    case 'settled':
+      return adviceFor(situation.last ?? undefined);
+    case 'queued':
+    case 'waiting':
+      return adviceFor(situation.record.attempts.at(-1));
+    case 'in_flight':
+      return [];
+  }
+}
+
+const RULE_ADVICE = 'To have it all the same, change that rule, or give the URL as a seed.';
+
+function adviceFor(attempt: Pick<Attempt, 'code' | 'detail'> | undefined): string[] {
+  if (attempt === undefined) return [];
+  if (attempt.code === 'guard_refused' && attempt.detail !== undefined) return guardAdvice(attempt.detail);
+  const { advice } = CODE_WORDS[attempt.code];
+  return advice === null ? [] : [`What can be done: ${advice}`];
+}
+
+/** The address is the first word of what the guard said. */
+function guardAdvice(detail: string): string[] {
+  const address = /^[0-9a-fA-F.:]+(?= )/.exec(detail)?.[0];
+  if (address === undefined) return adviceFor({ code: 'guard_refused' });
+  if (detail.includes('embeds an IPv4')) return ['What can be done: nothing; such an address is never reached.'];
+  const network = `${address}/${address.includes(':') ? 128 : 32}`;
+  return [
+    `What can be done: if that address is meant, allow it with --set guard.allow='["${network}"]' and give the URL as a seed again.`,
+  ];
+}
+
+// -- the fields -------------------------------------------------------------------------------------------------
+
+function fieldsOf(facts: WhyFacts): Omit<WhyAnswer, 'next' | 'explanation' | 'story'> {
+  const { spelling, record, rules, standing } = facts;
+  return {
+    url: facts.asked,
+    canonical: spelling.ok ? spelling.url : null,
+    refusal: spelling.ok ? null : `${CODES[spelling.refusal]} [${spelling.refusal}]`,
+    state: record?.state ?? null,
+    via: record?.via ?? null,
+    hops: facts.hops.map(({ url, element }) => ({ url, element })).reverse(),
+    hopPath: record?.hopPath ?? null,
+    depth: record?.depth ?? null,
+    discoveredAt: iso(record?.discoveredAtMs ?? null),
+    host: hostFields(facts),
+    robots: robotsFields(facts),
+    scope:
+      rules === null
+        ? null
+        : { kind: rules.scope.kind, inScope: rules.inScope, refusedBy: rules.refusal?.code ?? null },
+    trap: rules?.refusal?.code.startsWith('trap_') ? rules.refusal : null,
+    position: standing === null || record === null ? null : { queue: record.state, before: standing.before },
+    visits: (record?.attempts ?? []).map(({ atMs, detail = null, outcome, code, status, tier, durationMs }) => ({
+      at: iso(atMs),
+      outcome,
+      code,
+      status,
+      tier,
+      durationMs,
+      detail,
+    })),
+  };
+}
+
+function hostFields(facts: WhyFacts): WhyAnswer['host'] {
+  const { spelling, host } = facts;
+  if (!spelling.ok) return null;
+  const { ready = [], waiting = 0, parked = 0 } = host?.queue ?? {};
+  return {
+    name: spelling.host,
+    nextAllowedAt: iso(hostOpensAtMs(facts)),
+    delayMs: topics.delayMsOf(facts),
+    breaker: host?.snapshot.breaker.phase ?? 'closed',
+    queued: ready.reduce((sum, count) => sum + count, 0) + waiting + parked,
+  };
+}
+
+/** By the copy that is known now; else what was kept with the URL when it was decided. */
+function robotsFields({ spelling, robots, record }: WhyFacts): WhyAnswer['robots'] {
+  const source = spelling.ok ? `${spelling.origin}/robots.txt` : null;
+  const state = robots?.state;
+  const copy = state?.phase === 'fresh' ? state : state?.phase === 'unreachable' ? state.lastGood : null;
+  if (copy !== null && robots !== null) {
+    const { allowed = null, rule = null } = robots.decision ?? {};
+    return { allowed, rule, fetchedAt: iso(copy.fetchedAtMs), source, status: copy.status };
+  }
+  const evidence = record?.robots ?? null;
+  if (evidence === null) return { allowed: null, rule: null, fetchedAt: null, source, status: null };
+  const { line, rule: text, fetchedAtMs } = evidence;
+  const allowed = record?.state !== 'blocked_by_robots';
+  return { allowed, rule: { line, text }, fetchedAt: iso(fetchedAtMs), source, status: null };
+}

@@ -1,0 +1,334 @@
+/**
+ * The topics of an explanation, a function each: facts in, plain sentences out. None when there is nothing to tell.
+ *
+ * They are written for somebody who runs a crawl and has not read its code: what is said of a rule names the rule, what
+ * is said of a time says how long ago, and what could be done says how.
+ */
+import type { Attempt } from '../domain/outcome.js';
+import type { UrlState } from '../domain/record.js';
+import { CANONICAL_RULES } from '../policy/canonical-steps.js';
+import { delayAfter } from '../policy/delay.js';
+import { pages, ROBOTS_TTL_MS, type RobotsCopy } from '../policy/robots/freshness.js';
+import { CODE_WORDS } from './codes.js';
+import type { Hop, RuleCode, WhyFacts } from './facts.js';
+import { hostOpensAtMs } from './situation.js';
+import { moment, span } from './times.js';
+
+// -- spelling ---------------------------------------------------------------------------------------------------
+
+export function spelling({ asked, spelling, neighbours }: WhyFacts): string[] {
+  if (!spelling.ok) return [];
+  const sentences: string[] = [];
+  if (spelling.url !== asked) {
+    sentences.push(`The crawl knows ${shown(asked)} as ${shown(spelling.url)}, its canonical form.`);
+    for (const { rule, after } of spelling.steps) {
+      sentences.push(`Rule ${rule}: ${CANONICAL_RULES[rule] ?? rule}; that makes it ${shown(after)}.`);
+    }
+  }
+  for (const { url, state } of neighbours) {
+    sentences.push(
+      `A spelling close by is another URL, which the crawl does know: ${shown(url)} (${STATE_WORDS[state]}).`,
+    );
+  }
+  return sentences;
+}
+
+const STATE_WORDS: Readonly<Record<UrlState, string>> = {
+  queued: 'queued',
+  waiting: 'waiting for another try',
+  parked: 'waiting for its robots.txt',
+  active: 'fetched',
+  redirected: 'redirects elsewhere',
+  soft_missing: 'not found by its server',
+  gone_candidate: 'gone',
+  refused: 'refused',
+  blocked_by_robots: 'disallowed by robots.txt',
+  dead: 'given up',
+};
+
+// -- found ------------------------------------------------------------------------------------------------------
+
+export function found({ record, hops, reachesSeed, nowMs }: WhyFacts, element: string | null): string[] {
+  if (record === null) return [];
+  const when = moment(record.discoveredAtMs, nowMs);
+  if (record.source === 'seed') return [`It is a seed: it was given to the crawl ${when}.`];
+  const by = carrier({ source: record.source, element });
+  const first = `It was found ${when} by ${by} on ${shown(record.via ?? 'a page that is not known')}.`;
+  const way = hops
+    .slice(0, -1)
+    .map((hop, index) => `${shown(hop.url)} by ${carrier(hop)} on ${shown(urlAt(hops, index + 1))}`);
+  const sentences = [first];
+  if (way.length > 0) sentences.push(`That page was found in turn: ${way.join('; ')}.`);
+  const seed = hops.at(-1);
+  if (reachesSeed && seed !== undefined) {
+    sentences.push(`${shown(seed.url)} is a seed; from there it is ${countedHops(record.hopPath)}.`);
+  } else sentences.push('The rest of the way back to the seed is not known.');
+  return sentences;
+}
+
+function urlAt(hops: readonly Hop[], index: number): string {
+  return hops[index]?.url ?? '';
+}
+
+/** `LLR`: two links and a redirect. */
+function countedHops(hopPath: string): string {
+  const redirects = hopPath.replaceAll('L', '').length;
+  const links = hopPath.length - redirects;
+  const parts = [
+    ...(links > 0 || redirects === 0 ? [`${links} ${links === 1 ? 'link' : 'links'}`] : []),
+    ...(redirects > 0 ? [`${redirects} ${redirects === 1 ? 'redirect' : 'redirects'}`] : []),
+  ];
+  return `${parts.join(' and ')} away`;
+}
+
+function carrier({ source, element }: Pick<Hop, 'source' | 'element'>): string {
+  if (source === 'redirect') return 'a redirect';
+  if (element === null) return 'a link';
+  return ELEMENT_WORDS[element] ?? `a link (${element})`;
+}
+
+const ELEMENT_WORDS: Readonly<Record<string, string>> = {
+  a: 'a link (a)',
+  area: 'a link in an image map (area)',
+  link: 'a link in the head (link)',
+  iframe: 'a frame (iframe)',
+  frame: 'a frame (frame)',
+  img: 'an image (img)',
+  source: 'an image or media source (source)',
+  meta: 'a meta refresh',
+  header: 'a Link header',
+  form: 'a form',
+  location: 'a redirect',
+};
+
+// -- rules of the crawl -----------------------------------------------------------------------------------------
+
+export function rules({ rules, spelling }: WhyFacts): string[] {
+  if (rules === null || !spelling.ok) return [];
+  const { scope, inScope, judgedBy, refusal } = rules;
+  const sentences: string[] = [];
+  if (scope.kind === 'any') sentences.push('Scope: the crawl may go to any host.');
+  else {
+    const kept = `the crawl keeps to ${scope.kind === 'host' ? 'the hosts' : 'the sites'} ${listed(scope.names)}`;
+    const judged = judgedBy === spelling.host ? judgedBy : `${spelling.host}, of the site ${judgedBy},`;
+    sentences.push(`Scope: ${kept}; ${judged} is ${inScope ? 'one of them' : 'none of them'}.`);
+  }
+  if (refusal !== null && refusal.code !== 'out_of_scope') {
+    const detail = refusal.detail === null ? '' : ` (${shown(refusal.detail)})`;
+    sentences.push(`${capital(RULE_WORDS[refusal.code])}${detail} [${refusal.code}].`);
+  }
+  if (refusal === null) sentences.push('No pattern, depth or trap bound of the crawl refuses it.');
+  return sentences;
+}
+
+export const RULE_WORDS: Readonly<Record<RuleCode, string>> = {
+  out_of_scope: 'it lies outside the scope of the crawl',
+  too_deep: 'it lies further from a seed than the crawl goes',
+  not_included: 'no pattern of --include matches it',
+  excluded: 'a pattern that excludes URLs matches it',
+  trap_url_length: 'it is longer than links are followed, which protects against endless URLs',
+  trap_path_depth: 'its path has more segments than links are followed, which protects against endless folders',
+  trap_repeated_segments: 'its path repeats itself, which protects against links that lead in circles',
+};
+
+const NAMES_SHOWN_MAX = 5;
+
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return '(none)';
+  const some = names.slice(0, NAMES_SHOWN_MAX).join(', ');
+  return names.length > NAMES_SHOWN_MAX ? `${some} and ${names.length - NAMES_SHOWN_MAX} more` : some;
+}
+
+// -- robots.txt -------------------------------------------------------------------------------------------------
+
+export function robots(facts: WhyFacts): string[] {
+  const { spelling, robots, record, nowMs } = facts;
+  if (!spelling.ok || robots === null) return [];
+  const file = `${spelling.origin}/robots.txt`;
+  const { state, decision } = robots;
+  const evidence = record?.robots ?? null;
+  switch (state.phase) {
+    case 'unknown': {
+      if (evidence === null) return [`${file} has not been read; it is asked for before any page of its origin.`];
+      return [
+        `When ${file} was read ${moment(evidence.fetchedAtMs, nowMs)}, line ${evidence.line} decided: ${evidence.rule}`,
+      ];
+    }
+    case 'fresh':
+      return [
+        `${file} was read ${moment(state.fetchedAtMs, nowMs)}: ${statusWords(state)}.`,
+        decided(state, decision),
+        `It is read again when a page of this origin is due ${moment(state.fetchedAtMs + ROBOTS_TTL_MS, nowMs)} or later.`,
+      ];
+    case 'unreachable': {
+      const since = `${file} could not be read since ${moment(state.sinceMs, nowMs)}, ${times(state.attempts)}.`;
+      const again = `It is asked for again ${atOrSoon(state.retryAtMs, nowMs)}.`;
+      if (state.lastGood === null)
+        return [since, 'No earlier copy exists, so no page of this origin is asked for.', again];
+      const age = moment(state.lastGood.fetchedAtMs, nowMs);
+      const rules = pages(state, nowMs).may === 'ask';
+      const lastGood = rules ? `The copy of ${age} holds meanwhile.` : `The copy of ${age} is too old to hold.`;
+      return [since, lastGood, ...(rules ? [decided(state.lastGood, decision)] : []), again];
+    }
+  }
+}
+
+function statusWords({ status, rules }: RobotsCopy): string {
+  if (status >= 200 && status < 300) {
+    return `HTTP ${status}, ${rules.rules.length} ${rules.rules.length === 1 ? 'rule' : 'rules'} for us`;
+  }
+  return `HTTP ${status}, so there is none and everything is allowed`;
+}
+
+function decided({ status }: RobotsCopy, decision: NonNullable<WhyFacts['robots']>['decision']): string {
+  if (decision === null) return 'What it says of this URL was not looked at.';
+  const { allowed, rule } = decision;
+  if (allowed === false) {
+    return rule === null
+      ? 'To match its rules against this URL would take too long, which counts as disallowed.'
+      : `Line ${rule.line} disallows this URL: ${shown(rule.text)}`;
+  }
+  if (rule !== null) return `Line ${rule.line} allows this URL: ${shown(rule.text)}`;
+  return status >= 200 && status < 300
+    ? 'No line of it speaks of this URL, so it is allowed.'
+    : 'So this URL is allowed.';
+}
+
+// -- visits -----------------------------------------------------------------------------------------------------
+
+export function visits({ record, nowMs, terms }: WhyFacts): string[] {
+  if (record === null) return [];
+  const { attempts, deliveries } = record;
+  if (attempts.length === 0) return ['It has never been asked for.'];
+  const sentences = attempts.toReversed().map((attempt) => visit(attempt, nowMs));
+  if (deliveries > 0) {
+    const of = terms === null ? '' : ` of ${terms.deliveriesMax}`;
+    sentences.push(`Deliveries used up without an outcome: ${deliveries}${of}.`);
+  }
+  return sentences;
+}
+
+function visit(attempt: Attempt, nowMs: number): string {
+  const { atMs, status, code, durationMs, outcome, detail } = attempt;
+  const answered = status === null ? '' : `HTTP ${status} after ${span(durationMs)}, `;
+  return `${capital(moment(atMs, nowMs))}: ${outcome.replaceAll('_', ' ')}; ${answered}${saidOf(attempt)}${detailWords(outcome, detail)} [${code}].`;
+}
+
+/** What an attempt came to, in words that follow `because`. */
+export function saidOf({ code }: Pick<Attempt, 'code'>): string {
+  return CODE_WORDS[code].said;
+}
+
+export function detailWords(outcome: Attempt['outcome'], detail: string | undefined): string {
+  if (detail === undefined) return '';
+  return outcome === 'redirected' ? `: ${shown(detail)}` : ` (${shown(detail)})`;
+}
+
+// -- queue ------------------------------------------------------------------------------------------------------
+
+export function queue({ record, standing, host, spelling }: WhyFacts): string[] {
+  if (record === null || standing === null || !spelling.ok) return [];
+  const { at, before } = standing;
+  const sentences: string[] = [];
+  const name = { queued: 'that are ready', waiting: 'that wait for another try', parked: 'that wait for robots.txt' };
+  const kind = name[record.state as keyof typeof name] ?? 'of its queue';
+  if (at === null) sentences.push(`Among the URLs of ${spelling.host} ${kind}, ${before} and more come before it.`);
+  else if (before === 0) sentences.push(`Among the URLs of ${spelling.host} ${kind} it is the first.`);
+  else
+    sentences.push(
+      `Among the URLs of ${spelling.host} ${kind}, ${before} ${before === 1 ? 'comes' : 'come'} before it.`,
+    );
+  if (host !== null) sentences.push(`Its host has ${inQueues(host.queue)}.`);
+  return sentences;
+}
+
+function inQueues({ ready, waiting, parked }: NonNullable<WhyFacts['host']>['queue']): string {
+  const readyCount = ready.reduce((sum, count) => sum + count, 0);
+  return `${readyCount} ready, ${waiting} waiting for another try, ${parked} waiting for robots.txt`;
+}
+
+// -- host -------------------------------------------------------------------------------------------------------
+
+/** Null where the pace of the last run is not known. */
+export function delayMsOf({ host, terms }: WhyFacts): number | null {
+  if (terms === null) return null;
+  return delayAfter({
+    configuredMs: terms.delayMs,
+    crawlDelaySeconds: host?.crawlDelaySeconds ?? null,
+    adaptiveFactor: terms.adaptiveFactor,
+    lastDurationMs: host?.snapshot.lastDurationMs ?? null,
+  });
+}
+
+export function host(facts: WhyFacts): string[] {
+  const { host, spelling, nowMs, live } = facts;
+  if (host === null || !spelling.ok) return [];
+  const name = spelling.host;
+  const { snapshot } = host;
+  const sentences = [...pace(facts, name), ...breakerWords(facts, name)];
+  if (snapshot.throttle.consecutive > 0) {
+    sentences.push(`${name} has asked for a rest ${times(snapshot.throttle.consecutive)} in a row.`);
+  }
+  const opensAtMs = hostOpensAtMs(facts);
+  if (live?.hostBusyWith != null) sentences.push(`It is being asked for ${shown(live.hostBusyWith)} right now.`);
+  else if (opensAtMs !== null) sentences.push(`${name} may be asked again ${moment(opensAtMs, nowMs)}.`);
+  else if (live !== null) sentences.push(`${name} may be asked at once.`);
+  return sentences;
+}
+
+function pace(facts: WhyFacts, name: string): string[] {
+  const delayMs = delayMsOf(facts);
+  const { terms, host } = facts;
+  if (delayMs === null || terms === null) return [];
+  const crawlDelay = host?.crawlDelaySeconds ?? null;
+  const asked = crawlDelay === null ? '' : `, its robots.txt asks for ${span(crawlDelay * 1_000)}`;
+  const last = host?.snapshot.lastDurationMs ?? null;
+  const adaptive =
+    terms.adaptiveFactor === 0 || last === null
+      ? ''
+      : `, and its last answer took ${span(last)}, of which ${terms.adaptiveFactor} times are waited`;
+  return [
+    `Between two requests to ${name} lie at least ${span(delayMs)}: ${span(terms.delayMs)} are configured${asked}${adaptive}.`,
+  ];
+}
+
+function breakerWords({ host, nowMs }: WhyFacts, name: string): string[] {
+  const breaker = host?.snapshot.breaker;
+  switch (breaker?.phase) {
+    case undefined:
+      return [];
+    case 'closed':
+      return breaker.failures === 0 ? [] : [`${name} has failed ${times(breaker.failures)} in a row.`];
+    case 'open':
+      return [
+        `${name} has failed too often in a row: it is left alone, and asked once ${atOrSoon(breaker.untilMs, nowMs)} to see whether it is back.`,
+      ];
+    case 'half_open':
+      return [`${name} had failed too often in a row; one request is out to see whether it is back.`];
+  }
+}
+
+// -- words ------------------------------------------------------------------------------------------------------
+
+/** A time ahead; what has passed comes as soon as anything can. */
+export function atOrSoon(atMs: number, nowMs: number): string {
+  return atMs > nowMs ? moment(atMs, nowMs) : 'as soon as the crawl gets to it';
+}
+
+export function times(count: number): string {
+  return count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`;
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+const CHARACTERS_SHOWN_MAX = 300;
+
+/** What came from outside, made fit for a line: no control characters, no flood. */
+export function shown(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
+  return line.length <= CHARACTERS_SHOWN_MAX
+    ? line
+    : `${line.slice(0, CHARACTERS_SHOWN_MAX)}… (${line.length} characters)`;
+}
