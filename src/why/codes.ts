@@ -19,7 +19,6 @@ const RETRIED = 'It is asked again after a while, some times; then it is a dead 
 const OVER = 'It is not asked again.';
 const REFUSED_HERE = 'It is not asked for.';
 const FOUND_AGAIN = 'Give it as a seed when the bound is right';
-const RETRY_ADVICE = 'If the site is well, `redrive` asks for it once more after it was given up.';
 const SPELLING_ADVICE = 'Write an absolute http or https URL.';
 
 export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
@@ -41,7 +40,7 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
   redirect_without_target: {
     said: 'the server answered with a redirect that names no usable target',
     follows: OVER,
-    advice: 'Only the site can mend it.',
+    advice: 'Only the site can mend that.',
   },
   http_not_found: {
     said: 'the server has no such page',
@@ -71,12 +70,12 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
   http_server_error: {
     said: 'the server failed',
     follows: RETRIED,
-    advice: RETRY_ADVICE,
+    advice: null,
   },
   http_unexpected_status: {
     said: 'the server answered with a status that answers no such request',
     follows: OVER,
-    advice: 'Only the site can mend it.',
+    advice: 'Only the site can mend that.',
   },
   unmodified_without_validators: {
     said: 'the server says that nothing has changed, though nothing was known of it',
@@ -91,7 +90,7 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
   connection_reset: {
     said: 'the connection broke in the middle',
     follows: RETRIED,
-    advice: RETRY_ADVICE,
+    advice: null,
   },
   timeout: {
     said: 'no answer came in time',
@@ -116,7 +115,7 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
   truncated: {
     said: 'the body ended before its end',
     follows: RETRIED,
-    advice: RETRY_ADVICE,
+    advice: null,
   },
   protocol_error: {
     said: 'what came is not HTTP',
@@ -131,7 +130,7 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
   undecodable: {
     said: 'the body is compressed in a way that can not be read',
     follows: RETRIED,
-    advice: 'Only the site can mend it.',
+    advice: 'Only the site can mend that.',
   },
   bomb: {
     said: 'the body grows past its bound when it is decompressed',
@@ -154,7 +153,7 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     advice: 'Look at the name servers in use, `dns.servers`.',
   },
   guard_refused: {
-    said: 'its host has an address that a crawl may not reach',
+    said: 'the guard refuses the address of its host',
     follows: OVER,
     advice: 'If that network is meant, put it into `guard.allow`, then give the URL as a seed again.',
   },

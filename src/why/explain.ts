@@ -22,6 +22,7 @@ export function explain(facts: WhyFacts): WhyAnswer {
   const situation = situationOf(facts);
   const next = nextOf(facts, situation);
   const element = facts.record === null ? null : elementOf(facts.record);
+  const isAhead = HAS_A_FUTURE.has(situation.is);
   const told: readonly (readonly [Topic, readonly string[]])[] = [
     ['verdict', verdict(facts, situation)],
     ['spelling', topics.spelling(facts)],
@@ -29,9 +30,9 @@ export function explain(facts: WhyFacts): WhyAnswer {
     ['rules', topics.rules(facts)],
     ['robots', topics.robots(facts)],
     ['visits', topics.visits(facts)],
-    ['queue', topics.queue(facts)],
-    ['host', topics.host(facts)],
-    ['next', [...nextWords(facts, next), ...adviceOf(situation)]],
+    ['queue', isAhead ? topics.queue(facts) : []],
+    ['host', isAhead ? topics.host(facts) : []],
+    ['next', [nextWords(facts, next), ...adviceOf(situation)]],
   ];
   const story: Paragraph[] = told
     .filter(([, sentences]) => sentences.length > 0)
@@ -44,9 +45,12 @@ export function explain(facts: WhyFacts): WhyAnswer {
   };
 }
 
+/** When its host is asked next matters to those that are to be asked for. */
+const HAS_A_FUTURE: ReadonlySet<Situation['is']> = new Set(['in_flight', 'queued', 'waiting', 'parked', 'dead']);
+
 // -- the verdict ------------------------------------------------------------------------------------------------
 
-function verdict({ nowMs, terms, spelling }: WhyFacts, situation: Situation): string[] {
+function verdict({ nowMs, terms, spelling, target }: WhyFacts, situation: Situation): string[] {
   switch (situation.is) {
     case 'no_url':
       return [`No crawl could fetch this: ${CODE_WORDS[situation.refusal].said} [${situation.refusal}].`];
@@ -68,21 +72,12 @@ function verdict({ nowMs, terms, spelling }: WhyFacts, situation: Situation): st
       return [
         'It waits for its robots.txt, which can not be read: until its rules are known, no page of its origin is asked for.',
       ];
-    case 'dead': {
-      const { letter, record } = situation;
-      const last = letter?.attempts.at(-1) ?? record.attempts.at(-1);
-      const when = letter === null ? '' : ` ${moment(letter.lastAtMs, nowMs)}`;
-      const cause = letter === null ? '' : ` after ${topics.shown(letter.cause)}`;
-      const said = last === undefined ? '' : `: ${topics.saidOf(last)}${topics.detailWords(last.outcome, last.detail)}`;
-      return [
-        `It was given up${when}${cause}${said}.`,
-        'It is a dead letter: kept with its cause until it is redriven.',
-      ];
-    }
+    case 'dead':
+      return givenUp(situation, nowMs);
     case 'blocked':
       return [`It is not asked for: ${spelling.ok ? `${spelling.origin}/robots.txt` : 'robots.txt'} disallows it.`];
     case 'settled':
-      return [settled(situation.record, situation.last, nowMs)];
+      return settled(situation.record, situation.last, target, nowMs);
   }
 }
 
@@ -102,21 +97,39 @@ function queued(record: UrlRecord, nowMs: number): string {
   return `It is queued: when it was last looked at, ${moment(last.atMs, nowMs)}, ${topics.saidOf(last)}.`;
 }
 
-function settled(record: UrlRecord, last: Attempt | null, nowMs: number): string {
-  if (last === null) return `Its visit is over, and its state is ${record.state.replaceAll('_', ' ')}.`;
+function givenUp({ letter, record }: Extract<Situation, { is: 'dead' }>, nowMs: number): string[] {
+  const kept = 'It is a dead letter: kept with its cause until it is redriven.';
+  if (letter === null) return ['It was given up.', kept];
+  const { code, cause, deliveries, lastAtMs } = letter;
+  const last = letter.attempts.at(-1) ?? record.attempts.at(-1);
+  const said = last === undefined ? CODE_WORDS[code].said : withStatus(last);
+  const isCrash = code === 'process_died' || code === 'worker_crashed';
+  const because = isCrash ? topics.shown(cause) : `${topics.counted(deliveries, 'delivery', 'deliveries')}: ${said}`;
+  return [`It was given up ${moment(lastAtMs, nowMs)} after ${because}.`, kept];
+}
+
+function settled(record: UrlRecord, last: Attempt | null, target: WhyFacts['target'], nowMs: number): string[] {
+  if (last === null) return [`Its visit is over, and its state is ${record.state.replaceAll('_', ' ')}.`];
   const when = moment(last.atMs, nowMs);
-  const status = last.status === null ? '' : `HTTP ${last.status}, `;
-  const detail = topics.detailWords(last.outcome, last.detail);
   switch (last.outcome) {
     case 'fetched':
-      return `It was fetched ${when}: ${status}in ${span(last.durationMs)}.`;
+      return [`It was fetched ${when}: HTTP ${last.status ?? 'without a status'}, in ${span(last.durationMs)}.`];
     case 'unchanged':
-      return `It was asked for ${when} and has not changed since it was fetched (${status}${last.code}).`;
-    case 'redirected':
-      return `It leads elsewhere${detail}. That was seen ${when} (${status}${last.code}).`;
+      return [`It was asked for ${when} and has not changed since it was fetched (HTTP ${last.status}).`];
+    case 'redirected': {
+      const to = last.detail === undefined ? 'to another URL' : `to ${topics.shown(last.detail)}`;
+      const fate =
+        target === null ? [] : [`That is a URL of its own, and it is known: ${topics.STATE_WORDS[target.state]}.`];
+      return [`It redirects ${to}, as was seen ${when}.`, ...fate];
+    }
     default:
-      return `It was ${OUTCOME_WORDS[last.outcome]} ${when}: ${status}${topics.saidOf(last)}${detail}.`;
+      return [`It was ${OUTCOME_WORDS[last.outcome]} ${when}: ${withStatus(last)}.`];
   }
+}
+
+function withStatus(attempt: Attempt): string {
+  const { status, outcome, detail } = attempt;
+  return `${topics.saidOf(attempt)}${status === null ? '' : ` (HTTP ${status})`}${topics.detailWords(outcome, detail)}`;
 }
 
 const OUTCOME_WORDS: Readonly<Record<Exclude<Attempt['outcome'], 'fetched' | 'unchanged' | 'redirected'>, string>> = {
@@ -185,36 +198,40 @@ function whenItsTurnComes(facts: WhyFacts): Next {
 }
 
 /** What stands in the way of everything comes first. */
-function reasonToWait({ live }: WhyFacts, reason: string): string {
+function reasonToWait(facts: WhyFacts, reason: string): string {
+  return obstacleTo(facts) ?? reason;
+}
+
+function obstacleTo({ live }: WhyFacts): string | null {
   if (live === null) return 'no crawl is running on this data directory';
   if (live.paused) return 'the crawl is paused';
-  if (live.held !== null) return `nothing is asked for at the moment: ${topics.shown(live.held)}`;
-  return reason;
+  return live.held === null ? null : `nothing is asked for at the moment: ${topics.shown(live.held)}`;
 }
 
 /** Nothing is due while nothing runs; and what was due before is due now. */
-function ahead({ live, nowMs }: WhyFacts, atMs: number | null): { readonly atMs: number | null } {
-  if (live === null || live.paused || live.held !== null || atMs === null) return { atMs: null };
-  return { atMs: Math.max(nowMs, atMs) };
+function ahead(facts: WhyFacts, atMs: number | null): { readonly atMs: number | null } {
+  return { atMs: atMs === null || obstacleTo(facts) !== null ? null : Math.max(facts.nowMs, atMs) };
 }
 
-function nextWords({ nowMs }: WhyFacts, { action, atMs, reason }: Next): string[] {
-  const when = atMs === null ? '' : ` ${moment(atMs, nowMs)} at the earliest`;
+function nextWords(facts: WhyFacts, { action, atMs, reason }: Next): string {
+  const when = atMs === null ? null : `${moment(atMs, facts.nowMs)} at the earliest`;
+  const isHeld = obstacleTo(facts) !== null;
+  const because = isHeld ? `, but ${reason}` : `: ${reason}`;
   switch (action) {
     case 'none':
-      return [`Next: nothing happens by itself, as ${reason}.`];
+      return `Nothing more happens by itself: ${reason}.`;
     case 'in_flight':
-      return [`Next: ${reason}.`];
+      return `${topics.capital(reason)}.`;
     case 'fetch':
-      return [`Next: it is asked for${when === '' ? ' when its turn has come' : when}; ${reason}.`];
+      return `It is asked for ${when ?? 'when its turn has come'}${because}.`;
     case 'retry':
-      return [`Next: it is asked for again${when}; ${reason}.`];
+      return `It is asked for again ${when ?? 'when its wait is over'}${because}.`;
     case 'await_robots':
-      return [`Next: its robots.txt is asked for again${when}; ${reason}.`];
+      return `Its robots.txt is asked for again ${when ?? 'when its time has come'}${because}.`;
     case 'would_be_queued':
-      return ['Next: nothing; found on a page or given as a seed, it would be queued.'];
+      return 'Found on a page or given as a seed, it would be queued.';
     case 'would_be_refused':
-      return [`Next: nothing; found again, it would be refused again, as ${reason}.`];
+      return `Found on a page, it would be refused: ${reason}.`;
   }
 }
 
@@ -230,7 +247,7 @@ function adviceOf(situation: Situation): string[] {
     case 'parked':
       return adviceFor({ code: 'robots_unreadable' });
     case 'dead':
-      return [...adviceFor(situation.record.attempts.at(-1)), 'Or redrive it: `orbweaver redrive`.'];
+      return [...adviceFor(situation.record.attempts.at(-1)), REDRIVE_ADVICE];
     case 'settled':
       return adviceFor(situation.last ?? undefined);
     case 'queued':
@@ -241,23 +258,24 @@ function adviceOf(situation: Situation): string[] {
   }
 }
 
+const REDRIVE_ADVICE = 'When the cause is gone, `orbweaver redrive` asks for it once more.';
 const RULE_ADVICE = 'To have it all the same, change that rule, or give the URL as a seed.';
 
 function adviceFor(attempt: Pick<Attempt, 'code' | 'detail'> | undefined): string[] {
   if (attempt === undefined) return [];
   if (attempt.code === 'guard_refused' && attempt.detail !== undefined) return guardAdvice(attempt.detail);
   const { advice } = CODE_WORDS[attempt.code];
-  return advice === null ? [] : [`What can be done: ${advice}`];
+  return advice === null ? [] : [advice];
 }
 
 /** The address is the first word of what the guard said. */
 function guardAdvice(detail: string): string[] {
   const address = /^[0-9a-fA-F.:]+(?= )/.exec(detail)?.[0];
   if (address === undefined) return adviceFor({ code: 'guard_refused' });
-  if (detail.includes('embeds an IPv4')) return ['What can be done: nothing; such an address is never reached.'];
+  if (detail.includes('embeds an IPv4')) return ['Nothing can be done: such an address is never reached.'];
   const network = `${address}/${address.includes(':') ? 128 : 32}`;
   return [
-    `What can be done: if that address is meant, allow it with --set guard.allow='["${network}"]' and give the URL as a seed again.`,
+    `If that address is meant, allow it with --set guard.allow='["${network}"]' and give the URL as a seed again.`,
   ];
 }
 

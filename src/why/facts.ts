@@ -26,6 +26,8 @@ export interface WhyFacts {
   /** Null: it is in no queue. */
   readonly standing: Standing | null;
   readonly dead: DeadLetter | null;
+  /** Where it redirects to, and what became of that; null where it does not, or nothing is known of the target. */
+  readonly target: Neighbour | null;
   /** Spellings that stand near a URL that was never seen, and were seen. */
   readonly neighbours: readonly Neighbour[];
   /** Null: nothing is known of its host. */

@@ -62,6 +62,7 @@ export async function gatherFacts(asked: string, sources: WhySources): Promise<W
     ...way,
     standing: record === null ? null : await store.readStanding(record, ROWS_MAX),
     dead: record?.state === 'dead' ? await store.readDead(key, host) : null,
+    target: record === null ? null : await targetOf(record, store),
     neighbours: record === null ? await neighboursOf(url, store) : [],
     host: hostFactsOf(loaded, nowMs),
     robots: robotsFactsOf(url, origin, loaded.robots, nowMs),
@@ -81,6 +82,7 @@ function nothingOf(asked: string, spelling: Spelling, nowMs: number): WhyFacts {
     ...NO_WAY,
     standing: null,
     dead: null,
+    target: null,
     neighbours: [],
     host: null,
     robots: null,
@@ -114,6 +116,12 @@ async function wayToSeed(record: UrlRecord, store: WhyStore): Promise<Way> {
 async function readSpelled(url: string, store: WhyStore): Promise<UrlRecord | null> {
   const made = candidate(url, null, 'link', null);
   return isRefused(made) ? null : store.readRecord(made.key, made.host);
+}
+
+async function targetOf({ state, attempts }: UrlRecord, store: WhyStore): Promise<Neighbour | null> {
+  const url = attempts.at(-1)?.detail;
+  const record = state === 'redirected' && url !== undefined ? await readSpelled(url, store) : null;
+  return record === null ? null : { url: record.url, state: record.state };
 }
 
 // -- close by ---------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ export function spelling({ asked, spelling, neighbours }: WhyFacts): string[] {
   return sentences;
 }
 
-const STATE_WORDS: Readonly<Record<UrlState, string>> = {
+export const STATE_WORDS: Readonly<Record<UrlState, string>> = {
   queued: 'queued',
   waiting: 'waiting for another try',
   parked: 'waiting for its robots.txt',
@@ -56,9 +56,9 @@ export function found({ record, hops, reachesSeed, nowMs }: WhyFacts, element: s
   const first = `It was found ${when} by ${by} on ${shown(record.via ?? 'a page that is not known')}.`;
   const way = hops
     .slice(0, -1)
-    .map((hop, index) => `${shown(hop.url)} by ${carrier(hop)} on ${shown(urlAt(hops, index + 1))}`);
+    .map((hop, index) => `${shown(hop.url)} was found by ${carrier(hop)} on ${shown(urlAt(hops, index + 1))}`);
   const sentences = [first];
-  if (way.length > 0) sentences.push(`That page was found in turn: ${way.join('; ')}.`);
+  if (way.length > 0) sentences.push(`${way.join('; ')}.`);
   const seed = hops.at(-1);
   if (reachesSeed && seed !== undefined) {
     sentences.push(`${shown(seed.url)} is a seed; from there it is ${countedHops(record.hopPath)}.`);
@@ -75,8 +75,8 @@ function countedHops(hopPath: string): string {
   const redirects = hopPath.replaceAll('L', '').length;
   const links = hopPath.length - redirects;
   const parts = [
-    ...(links > 0 || redirects === 0 ? [`${links} ${links === 1 ? 'link' : 'links'}`] : []),
-    ...(redirects > 0 ? [`${redirects} ${redirects === 1 ? 'redirect' : 'redirects'}`] : []),
+    ...(links > 0 || redirects === 0 ? [counted(links, 'link', 'links')] : []),
+    ...(redirects > 0 ? [counted(redirects, 'redirect', 'redirects')] : []),
   ];
   return `${parts.join(' and ')} away`;
 }
@@ -150,48 +150,52 @@ export function robots(facts: WhyFacts): string[] {
   switch (state.phase) {
     case 'unknown': {
       if (evidence === null) return [`${file} has not been read; it is asked for before any page of its origin.`];
+      const { line, rule, fetchedAtMs } = evidence;
       return [
-        `When ${file} was read ${moment(evidence.fetchedAtMs, nowMs)}, line ${evidence.line} decided: ${evidence.rule}`,
+        `By the copy of ${file} that was read ${moment(fetchedAtMs, nowMs)}, line ${line} decided: ${shown(rule)}`,
       ];
     }
     case 'fresh':
       return [
         `${file} was read ${moment(state.fetchedAtMs, nowMs)}: ${statusWords(state)}.`,
-        decided(state, decision),
-        `It is read again when a page of this origin is due ${moment(state.fetchedAtMs + ROBOTS_TTL_MS, nowMs)} or later.`,
+        ...decided(state, decision),
+        heldUntil(state.fetchedAtMs + ROBOTS_TTL_MS, nowMs),
       ];
     case 'unreachable': {
-      const since = `${file} could not be read since ${moment(state.sinceMs, nowMs)}, ${times(state.attempts)}.`;
+      const since = `first ${moment(state.sinceMs, nowMs)}`;
+      const tried = `${file} can not be read: it was asked for ${times(state.attempts)}, ${since}.`;
       const again = `It is asked for again ${atOrSoon(state.retryAtMs, nowMs)}.`;
-      if (state.lastGood === null)
-        return [since, 'No earlier copy exists, so no page of this origin is asked for.', again];
-      const age = moment(state.lastGood.fetchedAtMs, nowMs);
-      const rules = pages(state, nowMs).may === 'ask';
-      const lastGood = rules ? `The copy of ${age} holds meanwhile.` : `The copy of ${age} is too old to hold.`;
-      return [since, lastGood, ...(rules ? [decided(state.lastGood, decision)] : []), again];
+      const { lastGood } = state;
+      if (lastGood === null) return [tried, 'No earlier copy exists, so no page of its origin is asked for.', again];
+      const copy = `The copy that was read ${moment(lastGood.fetchedAtMs, nowMs)}`;
+      if (pages(state, nowMs).may !== 'ask') return [tried, `${copy} is too old to hold.`, again];
+      return [tried, `${copy} holds meanwhile.`, ...decided(lastGood, decision), again];
     }
   }
 }
 
-function statusWords({ status, rules }: RobotsCopy): string {
-  if (status >= 200 && status < 300) {
-    return `HTTP ${status}, ${rules.rules.length} ${rules.rules.length === 1 ? 'rule' : 'rules'} for us`;
-  }
-  return `HTTP ${status}, so there is none and everything is allowed`;
+function heldUntil(untilMs: number, nowMs: number): string {
+  if (untilMs > nowMs) return `That copy holds for another ${span(untilMs - nowMs)}.`;
+  return 'That copy has run out: it is asked for again before the next page of its origin.';
 }
 
-function decided({ status }: RobotsCopy, decision: NonNullable<WhyFacts['robots']>['decision']): string {
-  if (decision === null) return 'What it says of this URL was not looked at.';
+function statusWords({ status, rules }: RobotsCopy): string {
+  if (isFile(status)) return `HTTP ${status}, ${counted(rules.rules.length, 'rule', 'rules')} for us`;
+  return `HTTP ${status}, so there is none, and everything is allowed`;
+}
+
+function isFile(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function decided({ status }: RobotsCopy, decision: NonNullable<WhyFacts['robots']>['decision']): string[] {
+  if (decision === null || !isFile(status)) return [];
   const { allowed, rule } = decision;
-  if (allowed === false) {
-    return rule === null
-      ? 'To match its rules against this URL would take too long, which counts as disallowed.'
-      : `Line ${rule.line} disallows this URL: ${shown(rule.text)}`;
+  if (rule !== null) {
+    return [`Line ${rule.line} ${allowed === false ? 'disallows' : 'allows'} this URL: ${shown(rule.text)}`];
   }
-  if (rule !== null) return `Line ${rule.line} allows this URL: ${shown(rule.text)}`;
-  return status >= 200 && status < 300
-    ? 'No line of it speaks of this URL, so it is allowed.'
-    : 'So this URL is allowed.';
+  if (allowed !== false) return ['No line of it speaks of this URL, so it is allowed.'];
+  return ['To match its rules against this URL would take too long, which counts as disallowed.'];
 }
 
 // -- visits -----------------------------------------------------------------------------------------------------
@@ -200,18 +204,35 @@ export function visits({ record, nowMs, terms }: WhyFacts): string[] {
   if (record === null) return [];
   const { attempts, deliveries } = record;
   if (attempts.length === 0) return ['It has never been asked for.'];
-  const sentences = attempts.toReversed().map((attempt) => visit(attempt, nowMs));
+  const sentences = alike(attempts).map((some) => visit(some, nowMs));
   if (deliveries > 0) {
     const of = terms === null ? '' : ` of ${terms.deliveriesMax}`;
-    sentences.push(`Deliveries used up without an outcome: ${deliveries}${of}.`);
+    sentences.push(`Deliveries used so far: ${deliveries}${of}.`);
   }
   return sentences;
 }
 
-function visit(attempt: Attempt, nowMs: number): string {
-  const { atMs, status, code, durationMs, outcome, detail } = attempt;
-  const answered = status === null ? '' : `HTTP ${status} after ${span(durationMs)}, `;
-  return `${capital(moment(atMs, nowMs))}: ${outcome.replaceAll('_', ' ')}; ${answered}${saidOf(attempt)}${detailWords(outcome, detail)} [${code}].`;
+type Alike = readonly [newest: Attempt, ...older: Attempt[]];
+
+/** The newest first; those in a row that came to the same stand together. */
+function alike(attempts: readonly Attempt[]): Alike[] {
+  const runs: [Attempt, ...Attempt[]][] = [];
+  for (const attempt of attempts.toReversed()) {
+    const run = runs.at(-1);
+    if (run?.[0].code === attempt.code && run[0].status === attempt.status && run[0].detail === attempt.detail) {
+      run.push(attempt);
+    } else runs.push([attempt]);
+  }
+  return runs;
+}
+
+function visit(some: Alike, nowMs: number): string {
+  const [newest] = some;
+  const { atMs, status, code, durationMs, outcome, detail } = newest;
+  const count = some.length === 1 ? '' : `${capital(times(some.length))}, the last time `;
+  const answered = status === null ? '' : ` HTTP ${status} after ${span(durationMs)}:`;
+  const when = moment(atMs, nowMs);
+  return `${count}${count === '' ? capital(when) : when}:${answered} ${saidOf(newest)}${detailWords(outcome, detail)} [${code}].`;
 }
 
 /** What an attempt came to, in words that follow `because`. */
@@ -221,7 +242,7 @@ export function saidOf({ code }: Pick<Attempt, 'code'>): string {
 
 export function detailWords(outcome: Attempt['outcome'], detail: string | undefined): string {
   if (detail === undefined) return '';
-  return outcome === 'redirected' ? `: ${shown(detail)}` : ` (${shown(detail)})`;
+  return outcome === 'redirected' || outcome === 'refused' ? `: ${shown(detail)}` : ` (${shown(detail)})`;
 }
 
 // -- queue ------------------------------------------------------------------------------------------------------
@@ -229,22 +250,31 @@ export function detailWords(outcome: Attempt['outcome'], detail: string | undefi
 export function queue({ record, standing, host, spelling }: WhyFacts): string[] {
   if (record === null || standing === null || !spelling.ok) return [];
   const { at, before } = standing;
-  const sentences: string[] = [];
-  const name = { queued: 'that are ready', waiting: 'that wait for another try', parked: 'that wait for robots.txt' };
-  const kind = name[record.state as keyof typeof name] ?? 'of its queue';
-  if (at === null) sentences.push(`Among the URLs of ${spelling.host} ${kind}, ${before} and more come before it.`);
-  else if (before === 0) sentences.push(`Among the URLs of ${spelling.host} ${kind} it is the first.`);
-  else
-    sentences.push(
-      `Among the URLs of ${spelling.host} ${kind}, ${before} ${before === 1 ? 'comes' : 'come'} before it.`,
-    );
-  if (host !== null) sentences.push(`Its host has ${inQueues(host.queue)}.`);
-  return sentences;
+  const kind = KIND_WORDS[record.state] ?? 'in its queue';
+  const among = `Among the URLs of ${spelling.host} that are ${kind}`;
+  const place =
+    at === null
+      ? `${before} and more come before it`
+      : before === 0
+        ? 'it is the first'
+        : `${before} ${before === 1 ? 'comes' : 'come'} before it`;
+  return [`${among}, ${place}.`, ...(host === null ? [] : inQueues(host.queue, spelling.host))];
 }
 
-function inQueues({ ready, waiting, parked }: NonNullable<WhyFacts['host']>['queue']): string {
-  const readyCount = ready.reduce((sum, count) => sum + count, 0);
-  return `${readyCount} ready, ${waiting} waiting for another try, ${parked} waiting for robots.txt`;
+const KIND_WORDS: Readonly<Partial<Record<UrlState, string>>> = {
+  queued: 'ready',
+  waiting: 'waiting for another try',
+  parked: 'waiting for robots.txt',
+};
+
+function inQueues({ ready, waiting, parked }: NonNullable<WhyFacts['host']>['queue'], name: string): string[] {
+  const counts = [
+    [ready.reduce((sum, count) => sum + count, 0), 'ready'],
+    [waiting, 'waiting for another try'],
+    [parked, 'waiting for robots.txt'],
+  ] as const;
+  const some = counts.filter(([count]) => count > 0).map(([count, kind]) => `${count} ${kind}`);
+  return some.length === 0 ? [] : [`In all ${name} has ${some.join(', ')}.`];
 }
 
 // -- host -------------------------------------------------------------------------------------------------------
@@ -267,7 +297,7 @@ export function host(facts: WhyFacts): string[] {
   const { snapshot } = host;
   const sentences = [...pace(facts, name), ...breakerWords(facts, name)];
   if (snapshot.throttle.consecutive > 0) {
-    sentences.push(`${name} has asked for a rest ${times(snapshot.throttle.consecutive)} in a row.`);
+    sentences.push(`${name} asked for a rest, by ${inARow(snapshot.throttle.consecutive)}.`);
   }
   const opensAtMs = hostOpensAtMs(facts);
   if (live?.hostBusyWith != null) sentences.push(`It is being asked for ${shown(live.hostBusyWith)} right now.`);
@@ -281,15 +311,16 @@ function pace(facts: WhyFacts, name: string): string[] {
   const { terms, host } = facts;
   if (delayMs === null || terms === null) return [];
   const crawlDelay = host?.crawlDelaySeconds ?? null;
-  const asked = crawlDelay === null ? '' : `, its robots.txt asks for ${span(crawlDelay * 1_000)}`;
-  const last = host?.snapshot.lastDurationMs ?? null;
-  const adaptive =
-    terms.adaptiveFactor === 0 || last === null
-      ? ''
-      : `, and its last answer took ${span(last)}, of which ${terms.adaptiveFactor} times are waited`;
-  return [
-    `Between two requests to ${name} lie at least ${span(delayMs)}: ${span(terms.delayMs)} are configured${asked}${adaptive}.`,
+  const lastDurationMs = host?.snapshot.lastDurationMs ?? null;
+  const causes = [
+    `${span(terms.delayMs)} configured`,
+    ...(crawlDelay === null ? [] : [`${span(crawlDelay * 1_000)} asked for by its robots.txt`]),
+    ...(terms.adaptiveFactor === 0 || lastDurationMs === null
+      ? []
+      : [`${terms.adaptiveFactor} times the ${span(lastDurationMs)} that its last answer took`]),
   ];
+  const least = `At least ${span(delayMs)} lie between two requests to ${name}`;
+  return [causes.length === 1 ? `${least}, as configured.` : `${least}: the most of ${causes.join(', ')}.`];
 }
 
 function breakerWords({ host, nowMs }: WhyFacts, name: string): string[] {
@@ -298,7 +329,7 @@ function breakerWords({ host, nowMs }: WhyFacts, name: string): string[] {
     case undefined:
       return [];
     case 'closed':
-      return breaker.failures === 0 ? [] : [`${name} has failed ${times(breaker.failures)} in a row.`];
+      return breaker.failures === 0 ? [] : [`${name} failed in ${inARow(breaker.failures)}.`];
     case 'open':
       return [
         `${name} has failed too often in a row: it is left alone, and asked once ${atOrSoon(breaker.untilMs, nowMs)} to see whether it is back.`,
@@ -319,15 +350,26 @@ export function times(count: number): string {
   return count === 1 ? 'once' : count === 2 ? 'twice' : `${count} times`;
 }
 
+function inARow(count: number): string {
+  return count === 1 ? 'its last answer' : `its last ${count} answers in a row`;
+}
+
+export function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
 export function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const CHARACTERS_SHOWN_MAX = 300;
 
+/** In a URL, which may have been copied from somewhere without thinking. */
+const PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^/?#@:]*:)[^/?#@]*@/i;
+
 /** What came from outside, made fit for a line: no control characters, no flood. */
 export function shown(text: string): string {
-  const line = text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
+  const line = text.replace(PASSWORD, '$1…@').replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}');
   return line.length <= CHARACTERS_SHOWN_MAX
     ? line
     : `${line.slice(0, CHARACTERS_SHOWN_MAX)}… (${line.length} characters)`;

@@ -1,0 +1,98 @@
+/**
+ * `why` after a crawl of a web in which every fate happens once. Its answers stand in the documentation as they are
+ * given; `UPDATE_DOCS=1` writes them anew.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openStore } from '../../src/store/store.js';
+import type { WhyAnswer } from '../../src/why/answer.js';
+import { explain } from '../../src/why/explain.js';
+import type { WhyFacts } from '../../src/why/facts.js';
+import { gatherFacts } from '../../src/why/gather.js';
+import { lastTerms } from '../../src/why/last-run.js';
+import { renderAnswer } from '../../src/why/render.js';
+import { CASES, type WhyCase } from './why-cases.js';
+import { crawledWeb, type WhyWeb } from './why-web.js';
+
+const PAGE = new URL('../../docs/why.md', import.meta.url);
+
+/** The crawl of the documentation began then, and is asked about five minutes later. */
+const BEGAN_MS = Date.UTC(2026, 2, 1, 12);
+const ASKED_AFTER_MS = 5 * 60_000;
+
+let web: WhyWeb;
+let began: number;
+const answers = new Map<WhyCase, WhyAnswer>();
+
+beforeAll(async () => {
+  began = Date.now();
+  web = await crawledWeb();
+  const store = await openStore({ dir: web.dataDir, warcinfo: () => new Uint8Array() });
+  try {
+    const termsOf = lastTerms(await store.lastRun());
+    for (const one of CASES) {
+      const facts = await gatherFacts(web.url(one.asked), {
+        store,
+        nowMs: Date.now(),
+        judge: null,
+        termsOf,
+        liveOf: null,
+      });
+      answers.set(one, explain(steady(facts)));
+    }
+  } finally {
+    await store.close();
+  }
+});
+
+afterAll(async () => {
+  await web?.close();
+});
+
+/** Facts as if every crawl were as quick: times in whole hours after its beginning, durations alike, the usual port. */
+function steady(facts: WhyFacts): WhyFacts {
+  const hour = 3_600_000;
+  const steadyOf = (name: string, value: unknown): unknown => {
+    if (typeof value === 'string') return value.replaceAll(`:${web.port}`, '');
+    if (typeof value === 'number') {
+      if (name === 'nowMs') return BEGAN_MS + ASKED_AFTER_MS;
+      if (/(?:^at|^since|At|Until)Ms$/.test(name)) return BEGAN_MS + Math.round((value - began) / hour) * hour;
+      return /durationMs$/i.test(name) ? 12 : value;
+    }
+    if (Array.isArray(value)) return value.map((item) => steadyOf('', item));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, steadyOf(key, inner)]));
+  };
+  return steadyOf('', facts) as WhyFacts;
+}
+
+function printed(one: WhyCase): string {
+  const lines = renderAnswer(answers.get(one) as WhyAnswer);
+  return [
+    `### ${one.title}`,
+    '',
+    '```',
+    `$ orbweaver why '${one.asked.length > 80 ? `${one.asked.slice(0, 60)}…` : one.asked}'`,
+    ...lines,
+    '```',
+    '',
+  ].join('\n');
+}
+
+describe('why', () => {
+  it.each(CASES)('$title', (one) => {
+    const answer = answers.get(one) as WhyAnswer;
+    expect({ state: answer.state, action: answer.next.action }).toEqual({ state: one.state, action: one.action });
+    expect(answer.explanation.join('\n')).toMatch(one.says);
+  });
+
+  it('docs/why.md shows these very answers', () => {
+    const page = readFileSync(PAGE, 'utf8');
+    const head = page.slice(0, page.indexOf(MARK) + MARK.length);
+    const whole = `${head}\n\n${CASES.map(printed).join('\n')}`;
+    if (process.env.UPDATE_DOCS === '1') writeFileSync(PAGE, whole);
+    else expect(page).toBe(whole);
+  });
+});
+
+const MARK = '<!-- From here on written by test/e2e/why.test.ts. -->';
