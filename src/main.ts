@@ -29,6 +29,7 @@ import type { CrawlEvent, EndReason } from './protocols/events.js';
 import type { Clock, LogPort, Ports, StoreOpening, StorePort } from './protocols/ports.js';
 import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
+import { runNote } from './why/last-run.js';
 import type { FaultPlan } from './supervision/faults.js';
 import { createKernel, type Kernel, type KernelCounts } from './supervision/kernel.js';
 import { engineTree, type TreePlan } from './supervision/tree.js';
@@ -144,7 +145,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
   };
   try {
     await countDeaths(options.dataDir, store, log);
-    await store.noteRun(JSON.stringify(config));
+    await store.noteRun(runNote(config, options.seeds));
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
     const { totals, batch, nextSequence } = store.opened();

@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import { openStore } from '../store/store.js';
 import type { WhyAnswer } from '../why/answer.js';
 import { explain } from '../why/explain.js';
-import { gatherFacts } from '../why/gather.js';
-import { lastTerms } from '../why/last-run.js';
+import { gatherFacts, type WhySources } from '../why/gather.js';
+import { judge, lastRun, termsOf } from '../why/last-run.js';
 import { renderAnswer } from '../why/render.js';
 import { CommandError, EXIT, printJson, type Terminal } from './terminal.js';
 
@@ -30,12 +30,16 @@ async function answersFrom(directory: string, urls: readonly string[], named: st
   }
   const store = await openStore({ dir: directory, warcinfo: () => new Uint8Array() });
   try {
-    const terms = lastTerms(await store.lastRun());
-    const nowMs = Date.now();
+    const run = lastRun(await store.lastRun());
+    const sources: WhySources = {
+      store,
+      nowMs: Date.now(),
+      judge: run === null ? null : (made, depth) => judge(run, made, depth),
+      termsOf: run === null ? null : (host) => termsOf(run.config, host),
+      liveOf: null,
+    };
     const answers: WhyAnswer[] = [];
-    for (const url of urls) {
-      answers.push(explain(await gatherFacts(url, { store, nowMs, judge: null, termsOf: terms, liveOf: null })));
-    }
+    for (const url of urls) answers.push(explain(await gatherFacts(url, sources)));
     return answers;
   } finally {
     await store.close();

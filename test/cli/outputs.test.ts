@@ -1,15 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CODES } from '../../src/domain/outcome.js';
+import { CODES, type Code } from '../../src/domain/outcome.js';
+import { CODE_WORDS } from '../../src/why/codes.js';
 import { pageLine } from '../../src/sinks/pages.js';
 
 const page = readFileSync(new URL('../../docs/outputs.md', import.meta.url), 'utf8');
 
+function wordsOf(code: Code): string[] {
+  const { follows, advice } = CODE_WORDS[code];
+  return [follows, advice ?? ''];
+}
+
 describe('docs/outputs.md', () => {
   it('has every code with its meaning, in order, and no other', () => {
     const table = page.slice(page.indexOf('## Codes'), page.indexOf('## pages.jsonl'));
-    const rows = [...table.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, code, meaning]) => [code, meaning]);
-    expect(rows).toEqual(Object.entries(CODES));
+    const rows = table.split('\n').filter((line) => /^\| `\w+` \|/.test(line));
+    const codes = Object.entries(CODES) as [Code, string][];
+    const cells = ([code, means]: [Code, string]) => [`\`${code}\``, means, ...wordsOf(code)];
+    expect(rows).toEqual(codes.map((entry) => `| ${cells(entry).join(' | ')} |`));
   });
 
   it('has every field of a line of pages.jsonl', () => {

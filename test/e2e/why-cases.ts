@@ -82,6 +82,13 @@ export const CASES: readonly WhyCase[] = [
     says: /has never met this URL/,
   },
   {
+    title: 'A page outside the scope of the crawl',
+    asked: 'http://neighbour.test/',
+    state: null,
+    action: 'would_be_refused',
+    says: /outside the scope of the crawl \[out_of_scope\][\s\S]*neighbour\.test is none of them/,
+  },
+  {
     title: 'A page that was never seen, and that robots.txt disallows',
     asked: 'http://garden.test/private/diary',
     state: null,

@@ -34,7 +34,7 @@ export async function crawledWeb(): Promise<WhyWeb> {
     const first = ['http://garden.test/', 'http://ruin.test/', 'http://cellar.test/'];
     await crawlFrom(first.map(url), dataDir, [0.01]);
     const second = ['http://leaky.test/', 'http://busy.test/', 'http://silent.test/page'];
-    await crawlFrom(second.map(url), dataDir, [3_600]);
+    await crawlFrom([...first, ...second].map(url), dataDir, [3_600]);
   } catch (error) {
     await close();
     throw error;

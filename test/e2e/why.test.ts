@@ -4,12 +4,13 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Candidate } from '../../src/domain/url.js';
 import { openStore } from '../../src/store/store.js';
 import type { WhyAnswer } from '../../src/why/answer.js';
 import { explain } from '../../src/why/explain.js';
 import type { WhyFacts } from '../../src/why/facts.js';
 import { gatherFacts } from '../../src/why/gather.js';
-import { lastTerms } from '../../src/why/last-run.js';
+import { judge, lastRun, termsOf } from '../../src/why/last-run.js';
 import { renderAnswer } from '../../src/why/render.js';
 import { CASES, type WhyCase } from './why-cases.js';
 import { crawledWeb, type WhyWeb } from './why-web.js';
@@ -29,15 +30,17 @@ beforeAll(async () => {
   web = await crawledWeb();
   const store = await openStore({ dir: web.dataDir, warcinfo: () => new Uint8Array() });
   try {
-    const termsOf = lastTerms(await store.lastRun());
+    const run = lastRun(await store.lastRun());
+    if (run === null) throw new Error('the run has left no note');
+    const sources = {
+      store,
+      nowMs: Date.now(),
+      judge: (made: Candidate, depth: number) => judge(run, made, depth),
+      termsOf: (host: string) => termsOf(run.config, host),
+      liveOf: null,
+    };
     for (const one of CASES) {
-      const facts = await gatherFacts(web.url(one.asked), {
-        store,
-        nowMs: Date.now(),
-        judge: null,
-        termsOf,
-        liveOf: null,
-      });
+      const facts = await gatherFacts(web.url(one.asked), sources);
       answers.set(one, explain(steady(facts)));
     }
   } finally {
