@@ -364,11 +364,10 @@ async function queueAgain(
     // Its validators would turn the repetition into a 304, and the lost body would stay lost.
     const again = { ...record, state: 'queued' as const, etag: null, lastModified: null, digest: null };
     const place = places.get(key);
-    if (place !== undefined && place.queue !== 'waiting') {
-      rows.put(
-        registryKey(partition, key),
-        encodeRecord({ ...again, state: place.queue === 'ready' ? 'queued' : 'parked' }),
-      );
+    if (place !== undefined && (place.queue !== 'waiting' || record.state === 'waiting')) {
+      // It is asked for again from where it stands: a retry when it falls due.
+      const state = place.queue === 'ready' ? 'queued' : place.queue;
+      rows.put(registryKey(partition, key), encodeRecord({ ...again, state }));
       continue;
     }
     if (place !== undefined) {
@@ -376,11 +375,8 @@ async function queueAgain(
       draft.remove(place);
       fromWaiting++;
     }
-    const at: QueuePosition = {
-      queue: 'ready',
-      priority: record.priority,
-      sequence: place?.sequence ?? nextFresh++,
-    };
+    // Never below what its host has seen of the class already: it would be passed over.
+    const at: QueuePosition = { queue: 'ready', priority: record.priority, sequence: nextFresh++ };
     rows.put(registryKey(partition, key), encodeRecord(again));
     rows.put(positionKey(partition, host, at), urlKeyBytes(key));
     draft.add(at);
