@@ -32,7 +32,7 @@ export function explain(facts: WhyFacts): WhyAnswer {
     ['visits', topics.visits(facts)],
     ['queue', isAhead ? topics.queue(facts) : []],
     ['host', isAhead ? topics.host(facts) : []],
-    ['next', [nextWords(facts, next), ...adviceOf(situation)]],
+    ['next', [nextWords(facts, next), ...goOnAdvice(facts, next), ...adviceOf(situation)]],
   ];
   const story: Paragraph[] = told
     .filter(([, sentences]) => sentences.length > 0)
@@ -50,7 +50,8 @@ const HAS_A_FUTURE: ReadonlySet<Situation['is']> = new Set(['in_flight', 'queued
 
 // -- the verdict ------------------------------------------------------------------------------------------------
 
-function verdict({ nowMs, terms, spelling, target }: WhyFacts, situation: Situation): string[] {
+function verdict(facts: WhyFacts, situation: Situation): string[] {
+  const { nowMs, spelling, target } = facts;
   switch (situation.is) {
     case 'no_url':
       return [`No crawl could fetch this: ${CODE_WORDS[situation.refusal].said} [${situation.refusal}].`];
@@ -59,15 +60,9 @@ function verdict({ nowMs, terms, spelling, target }: WhyFacts, situation: Situat
     case 'in_flight':
       return [`A request for it is under way, begun ${moment(situation.sinceMs, nowMs)}.`];
     case 'queued':
-      return [queued(situation.record, nowMs)];
-    case 'waiting': {
-      const { record, dueAtMs } = situation;
-      const last = record.attempts.at(-1);
-      const cause = last === undefined ? 'it failed' : topics.saidOf(last);
-      const due = dueAtMs === null ? 'later' : topics.atOrSoon(dueAtMs, nowMs);
-      const delivery = terms === null ? '' : `, as delivery ${record.deliveries + 1} of ${terms.deliveriesMax}`;
-      return [`It waits for another try: ${cause}. It is asked for again ${due}${delivery}.`];
-    }
+      return [queued(situation.record, nowMs), ...hostWaits(facts)];
+    case 'waiting':
+      return [waits(facts, situation)];
     case 'parked':
       return [
         'It waits for its robots.txt, which can not be read: until its rules are known, no page of its origin is asked for.',
@@ -95,6 +90,20 @@ function queued(record: UrlRecord, nowMs: number): string {
   const last = record.attempts.at(-1);
   if (last === undefined) return 'It is queued: found, let in, and not asked for yet.';
   return `It is queued: when it was last looked at, ${moment(last.atMs, nowMs)}, ${topics.saidOf(last)}.`;
+}
+
+function hostWaits(facts: WhyFacts): string[] {
+  const opensAtMs = hostOpensAtMs(facts);
+  return opensAtMs === null ? [] : [`Its host may be asked again ${moment(opensAtMs, facts.nowMs)}.`];
+}
+
+function waits({ nowMs, terms }: WhyFacts, { record, dueAtMs }: Extract<Situation, { is: 'waiting' }>): string {
+  const last = record.attempts.at(-1);
+  const cause = last === undefined ? 'it failed' : withStatus(last);
+  const due =
+    dueAtMs === null ? 'It falls due later' : dueAtMs > nowMs ? `It falls due ${moment(dueAtMs, nowMs)}` : 'It is due';
+  const delivery = terms === null ? '' : `, as delivery ${record.deliveries + 1} of ${terms.deliveriesMax}`;
+  return `It waits for another try: ${cause}. ${due}${delivery}.`;
 }
 
 function givenUp({ letter, record }: Extract<Situation, { is: 'dead' }>, nowMs: number): string[] {
@@ -256,6 +265,12 @@ function adviceOf(situation: Situation): string[] {
     case 'in_flight':
       return [];
   }
+}
+
+/** What only waits for a crawl to run needs no more than that. */
+function goOnAdvice({ live }: WhyFacts, { action }: Next): string[] {
+  const waits = action === 'fetch' || action === 'retry' || action === 'await_robots';
+  return live === null && waits ? ['The command that began it goes on where it stopped.'] : [];
 }
 
 const REDRIVE_ADVICE = 'When the cause is gone, `orbweaver redrive` asks for it once more.';

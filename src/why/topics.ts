@@ -274,7 +274,7 @@ function inQueues({ ready, waiting, parked }: NonNullable<WhyFacts['host']>['que
     [parked, 'waiting for robots.txt'],
   ] as const;
   const some = counts.filter(([count]) => count > 0).map(([count, kind]) => `${count} ${kind}`);
-  return some.length === 0 ? [] : [`In all ${name} has ${some.join(', ')}.`];
+  return some.length === 0 ? [] : [`Queued for ${name} in all: ${some.join(', ')}.`];
 }
 
 // -- host -------------------------------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ export const CASES: readonly WhyCase[] = [
     asked: 'http://leaky.test/',
     state: 'waiting',
     action: 'retry',
-    says: /the server failed[\s\S]*delivery 2 of 8/,
+    says: /the server failed \(HTTP 500\)\. It falls due in 55 minutes.* as delivery 2 of 8/,
   },
   {
     title: 'A page whose robots.txt can not be read',
