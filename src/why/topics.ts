@@ -10,7 +10,7 @@ import { CANONICAL_RULES } from '../policy/canonical-steps.js';
 import { delayAfter } from '../policy/delay.js';
 import { pages, ROBOTS_TTL_MS, type RobotsCopy } from '../policy/robots/freshness.js';
 import { CODE_WORDS } from './codes.js';
-import type { Hop, RuleCode, WhyFacts } from './facts.js';
+import type { Hop, RuleCode, RuleFacts, WhyFacts } from './facts.js';
 import { hostOpensAtMs } from './situation.js';
 import { moment, span } from './times.js';
 
@@ -105,20 +105,23 @@ const ELEMENT_WORDS: Readonly<Record<string, string>> = {
 
 export function rules({ rules, spelling }: WhyFacts): string[] {
   if (rules === null || !spelling.ok) return [];
-  const { scope, inScope, judgedBy, refusal } = rules;
-  const sentences: string[] = [];
-  if (scope.kind === 'any') sentences.push('Scope: the crawl may go to any host.');
-  else {
-    const kept = `the crawl keeps to ${scope.kind === 'host' ? 'the hosts' : 'the sites'} ${listed(scope.names)}`;
-    const judged = judgedBy === spelling.host ? judgedBy : `${spelling.host}, of the site ${judgedBy},`;
-    sentences.push(`Scope: ${kept}; ${judged} is ${inScope ? 'one of them' : 'none of them'}.`);
-  }
+  const { refusal } = rules;
+  const sentences = [scopeWords(rules, spelling.host)];
   if (refusal !== null && refusal.code !== 'out_of_scope') {
     const detail = refusal.detail === null ? '' : ` (${shown(refusal.detail)})`;
     sentences.push(`${capital(RULE_WORDS[refusal.code])}${detail} [${refusal.code}].`);
   }
   if (refusal === null) sentences.push('No pattern, depth or trap bound of the crawl refuses it.');
   return sentences;
+}
+
+function scopeWords({ scope, inScope, judgedBy }: RuleFacts, host: string): string {
+  if (scope.kind === 'any') return 'Scope: the crawl may go to any host.';
+  const [one, many] = scope.kind === 'host' ? ['host', 'hosts'] : ['site', 'sites'];
+  const judged = judgedBy === host ? host : `${host} belongs to the site ${judgedBy}, which`;
+  if (!inScope) return `Scope: the crawl keeps to the ${many} ${listed(scope.names)}; ${judged} is none of them.`;
+  const kept = scope.names.length === 1 ? `the one ${one}` : `one of the ${scope.names.length} ${many}`;
+  return `Scope: ${judged} is ${kept} that the crawl keeps to.`;
 }
 
 export const RULE_WORDS: Readonly<Record<RuleCode, string>> = {

@@ -2,7 +2,9 @@
  * `why` after a crawl of a web in which every fate happens once. Its answers stand in the documentation as they are
  * given; `UPDATE_DOCS=1` writes them anew.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Candidate } from '../../src/domain/url.js';
 import { openStore } from '../../src/store/store.js';
@@ -12,9 +14,11 @@ import type { WhyFacts } from '../../src/why/facts.js';
 import { gatherFacts } from '../../src/why/gather.js';
 import { judge, lastRun, termsOf } from '../../src/why/last-run.js';
 import { renderAnswer } from '../../src/why/render.js';
+import { ROOT } from './crawl-process.js';
 import { CASES, type WhyCase } from './why-cases.js';
 import { crawledWeb, type WhyWeb } from './why-web.js';
 
+const PROGRAM = join(ROOT, 'dist/cli/main.js');
 const PAGE = new URL('../../docs/why.md', import.meta.url);
 
 /** The crawl of the documentation began then, and is asked about five minutes later. */
@@ -87,6 +91,27 @@ describe('why', () => {
     const answer = answers.get(one) as WhyAnswer;
     expect({ state: answer.state, action: answer.next.action }).toEqual({ state: one.state, action: one.action });
     expect(answer.explanation.join('\n')).toMatch(one.says);
+  });
+
+  it('the program says the same, as JSON and for people', () => {
+    const url = web.url('http://garden.test/private/keys');
+    const called = (...words: string[]) =>
+      execFileSync(process.execPath, [PROGRAM, 'why', ...words, '--data', web.dataDir], { encoding: 'utf8' });
+    const lines = called('--json', url, 'mailto:x').trimEnd().split('\n');
+    const told = lines.map((line) => JSON.parse(line) as WhyAnswer);
+    expect(told.map(({ url, state }) => [url, state])).toEqual([
+      [url, 'blocked_by_robots'],
+      ['mailto:x', null],
+    ]);
+    expect(told[0]?.robots).toMatchObject({ allowed: false, rule: { line: 5, text: 'Disallow: /private/' } });
+    expect(called(url)).toContain('  robots    http://garden.test');
+  });
+
+  it('a folder without a crawl is told as such, and stays as it was', () => {
+    const words = [PROGRAM, 'why', 'http://garden.test/', '--data', join(web.dataDir, 'other')];
+    const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('[no_crawl]')]);
+    expect(existsSync(join(web.dataDir, 'other'))).toBe(false);
   });
 
   it('docs/why.md shows these very answers', () => {
