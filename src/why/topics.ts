@@ -111,7 +111,7 @@ export function rules({ rules, spelling }: WhyFacts): string[] {
     const detail = refusal.detail === null ? '' : ` (${shown(refusal.detail)})`;
     sentences.push(`${capital(RULE_WORDS[refusal.code])}${detail} [${refusal.code}].`);
   }
-  if (refusal === null) sentences.push('No pattern, depth or trap bound of the crawl refuses it.');
+  if (refusal === null) sentences.push('No rule of the crawl refuses it.');
   return sentences;
 }
 
