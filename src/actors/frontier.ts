@@ -200,8 +200,10 @@ export const frontier: Behaviour<Props, State, Message> = {
       return [state, [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }]];
     },
 
-    storeReopened: (state) => {
+    storeReopened: (state, { nextSequence }) => {
       begin(state);
+      // A host that has seen a row believes that none with a smaller number comes after it.
+      state.sequence = Math.max(state.sequence, nextSequence);
       if (state.life.phase === 'ended') return [state, []];
       state.life = { phase: 'listing' };
       return [state, [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }]];

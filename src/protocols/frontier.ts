@@ -67,9 +67,10 @@ export interface Recorded {
   readonly receipt: CommitReceipt;
 }
 
-/** From the recorder: rows may have been queued again that nobody was told of. */
+/** From the recorder: rows may have been queued again that nobody was told of. What is numbered next stands behind them. */
 export interface StoreReopened {
   readonly type: 'storeReopened';
+  readonly nextSequence: number;
 }
 
 export function visited(part: HostPart, found: Found | null): Visited {

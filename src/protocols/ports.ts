@@ -52,8 +52,8 @@ export interface StorePort {
    * that is the newest in the store already is answered and not written again.
    */
   commit(batch: number, parts: readonly Part[], sync: boolean): Promise<CommitReceipt>;
-  /** Resolves to the newest batch in the store. */
-  reopen(): Promise<number>;
+  /** Resolves to what is in the store then. What it queued again has sequences below its `nextSequence`. */
+  reopen(): Promise<StoreOpening>;
   loadHost(host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>>;
   readQueue(host: HostName, from: readonly number[], limit: number): Promise<Omit<QueueRead, 'type'>>;
   listHosts(after: HostName | null, limit: number): Promise<Omit<HostsListed, 'type'>>;

@@ -125,9 +125,9 @@ class SimulatedDisk implements Disk {
       reopen: async () => {
         expect('reopen', 'failed', 'ready');
         await this.#wait('reopen', 2, 40);
-        const batch = await inner.reopen();
+        const opening = await inner.reopen();
         phase = 'ready';
-        return batch;
+        return opening;
       },
       close: async () => {
         expect('close', 'ready', 'failed');

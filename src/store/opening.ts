@@ -68,8 +68,8 @@ export const EMPTY_STATE: StoreState = {
 export interface Belief {
   /** The last sync failed: what came after the last good one may be lost though it can still be read. */
   readonly distrust: boolean;
-  /** Rows that are queued anew get sequences from there on, or higher ones. */
-  readonly freshFrom: number;
+  /** Rows that are queued anew leave so many sequences to what is numbered and not yet committed. */
+  readonly leap: number;
 }
 
 export async function openSession(

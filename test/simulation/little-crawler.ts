@@ -320,7 +320,7 @@ class LittleCrawl {
             await sleep(1_000);
             continue;
           }
-          if ((await store.reopen()) >= batch) return;
+          if ((await store.reopen()).batch >= batch) return;
         }
       }
     };

@@ -28,13 +28,20 @@ export class LittleMemory implements EngineMemory {
         ...{ readyComplete: true, waitingComplete: true, parkedComplete: true, failure: null, notes: [] },
       },
     });
+    const opened = () => ({
+      totals: this.#totals(),
+      batch: this.#batch,
+      nextSequence: this.records.size,
+      unclean: true,
+      notes: [],
+    });
     return {
       commit: async (batch, parts) => {
         for (const part of parts) this.#apply(part);
         this.#batch = batch;
         return { known: [], queues: [], totals: this.#totals() };
       },
-      reopen: async () => this.#batch,
+      reopen: async () => opened(),
       readQueue,
       loadHost: async (host) => ({
         ...(await readQueue(host)),
@@ -56,13 +63,7 @@ export class LittleMemory implements EngineMemory {
       readDead: async () => null,
       noteRun: async () => {},
       lastRun: async () => null,
-      opened: () => ({
-        totals: this.#totals(),
-        batch: this.#batch,
-        nextSequence: this.records.size,
-        unclean: true,
-        notes: [],
-      }),
+      opened,
       close: async () => {},
     };
   }
