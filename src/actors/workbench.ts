@@ -27,6 +27,7 @@ import type { Behaviour, Handlers, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { log, send, watch, type Effect } from '../protocols/effects.js';
 import type { Ask, Message, Permit, PermitNumber } from '../protocols/workbench.js';
+import { describe } from './workbench-facts.js';
 
 export interface Props {
   readonly slots: number;
@@ -199,6 +200,10 @@ export const workbench: Behaviour<Props, State, Message> = {
     crashed: carryOut((state, { who }) => hold(state, `${who} is down`)),
     restarted: carryOut((state, { who }, now) => unhold(state, `${who} is down`, now)),
     stopped: carryOut((state, { who }) => hold(state, `${who} is down`)),
+
+    describe: carryOut((state, { query, hosts }, now) => {
+      state.owed.push({ do: 'announce', event: { event: 'described', query, bench: describe(state, hosts, now) } });
+    }),
 
     drain: carryOut((state) => {
       if (state.stage === 'granting') state.stage = 'draining';

@@ -1,5 +1,6 @@
 /** What the crawl tells the outside as it happens: to the command line, to an embedding program, to tests. */
 import type { HostName } from '../domain/host.js';
+import type { BenchFacts } from './bench.js';
 import type { Totals } from './commit.js';
 import type { Attempt, Code, OutcomeKind } from '../domain/outcome.js';
 
@@ -33,4 +34,6 @@ export type CrawlEvent =
       readonly reason: EndReason;
       readonly waiting: readonly { readonly host: HostName; readonly wakeAtMs: number }[];
     }
-  | { readonly event: 'drained' };
+  | { readonly event: 'drained' }
+  /** The workbench's answer to a question from outside. */
+  | { readonly event: 'described'; readonly query: number; readonly bench: BenchFacts };

@@ -75,9 +75,16 @@ export interface StorePort {
   noteRun(told: string): Promise<void>;
   /** Null where no run has said. */
   lastRun(): Promise<string | null>;
+  /** Counts of every host that was ever queued for, in pages, in the order of the store. Rejects with StoreError. */
+  listSummaries(after: HostName | null, limit: number): Promise<SummaryPage>;
   /** What the store held when it was opened. */
   opened(): StoreOpening;
   close(): Promise<void>;
+}
+
+export interface SummaryPage {
+  readonly summaries: readonly QueueSummary[];
+  readonly complete: boolean;
 }
 
 export interface StoreOpening {

@@ -42,6 +42,7 @@ export type Message =
   | Returned
   | Ended
   | Closed
+  | Describe
   | { readonly type: 'hostRestarted'; readonly host: HostName }
   | { readonly type: 'gateDue' }
   | { readonly type: 'sweepDue' }
@@ -75,6 +76,14 @@ export interface Ended {
   readonly slot: number;
   /** Bytes of body that are now in the engine's hands. */
   readonly bytes: number;
+}
+
+/** Asks how things stand. Answered by the event `described`, with the same number. */
+export interface Describe {
+  readonly type: 'describe';
+  readonly query: number;
+  /** Whose gates are told. */
+  readonly hosts: readonly HostName[];
 }
 
 /** Visits that are in the store, or given up: no longer open. */

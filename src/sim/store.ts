@@ -91,6 +91,7 @@ class SimulatedDisk implements Disk {
       readDead: (key, host) => read('dead', () => inner.readDead(key, host)),
       noteRun: (told) => inner.noteRun(told),
       lastRun: () => inner.lastRun(),
+      listSummaries: (after, limit) => read('summaries', () => inner.listSummaries(after, limit)),
       opened: () => inner.opened(),
     };
   }

@@ -16,7 +16,7 @@ import type { DeadLetter, QueueSummary, Standing, UrlRecord, UrlState } from '..
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
 import type { HostLoaded, HostsListed, QueueHead, QueueRead } from '../protocols/effects.js';
-import { StoreError, type StoreOpening, type StorePort } from '../protocols/ports.js';
+import { StoreError, type StoreOpening, type StorePort, type SummaryPage } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
 import { decodeTold, encodeRecord, encodeTold, Poison } from './codec.js';
@@ -294,6 +294,10 @@ class Store implements StorePort {
     const value = await this.#readOrThrow(({ database }) => database.get(META.told));
     const told = value === undefined ? null : decodeTold(value);
     return told instanceof Poison ? null : told;
+  }
+
+  async listSummaries(after: HostName | null, limit: number): Promise<SummaryPage> {
+    return this.#readOrThrow((session) => reading.listSummaries(session, after, limit));
   }
 
   /** A failed read is an answer like any other: it says why. */

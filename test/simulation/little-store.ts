@@ -63,6 +63,7 @@ export class LittleMemory implements EngineMemory {
       readDead: async () => null,
       noteRun: async () => {},
       lastRun: async () => null,
+      listSummaries: async () => ({ summaries: [], complete: true }),
       opened,
       close: async () => {},
     };
