@@ -38,6 +38,7 @@ import type { Clock, LogPort, Ports, StoreOpening, StorePort } from './protocols
 import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
 import { runNote } from './why/last-run.js';
+import type { InFlight } from './why/live.js';
 import type { FaultPlan } from './supervision/faults.js';
 import { createKernel, type Kernel, type KernelCounts } from './supervision/kernel.js';
 import { drawTree } from './supervision/picture.js';
@@ -318,6 +319,7 @@ class RunningCrawl implements Crawl, Live {
   private drainsSinceMs: number | null = null;
   private movedAtMs = this.startedAtMs;
   private readonly outcomes = new Map<string, number>();
+  private readonly underWay = new Map<string, number>();
   private requests = 0;
   private pages = 0;
   private totals: Totals;
@@ -337,7 +339,8 @@ class RunningCrawl implements Crawl, Live {
     const net: Ports['net'] = {
       fetch: (request, signal) => {
         this.requests += 1;
-        return outside.net.fetch(request, signal);
+        this.underWay.set(request.url, SYSTEM_CLOCK.wallMs());
+        return outside.net.fetch(request, signal).finally(() => this.underWay.delete(request.url));
       },
       release: (bytes) => outside.net.release(bytes),
     };
@@ -375,6 +378,10 @@ class RunningCrawl implements Crawl, Live {
     // An actor that is down answers nobody, and whoever watches wants to see just that.
     const timer = setTimeout(() => this.answer(query, null), ANSWER_MS_MAX);
     return answered.finally(() => clearTimeout(timer));
+  }
+
+  inFlight(): InFlight {
+    return this.underWay;
   }
 
   tree(): TreeReport {

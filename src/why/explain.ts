@@ -200,10 +200,13 @@ function nextOfUnseen({ refusal, disallowed }: Extract<Situation, { is: 'unseen'
 
 function whenItsTurnComes(facts: WhyFacts): Next {
   const before = facts.standing?.before ?? 0;
-  const turn = before === 0 ? 'it is the first of its host' : `${before} of its host come before it`;
+  const others = `${topics.counted(before, 'URL of its host comes', 'URLs of its host come')} before it`;
+  const turn = before === 0 ? 'it is the first of its host' : others;
   const opensAtMs = hostOpensAtMs(facts) ?? facts.nowMs;
   const earliestMs = opensAtMs + before * (topics.delayMsOf(facts) ?? 0);
-  return { action: 'fetch', ...ahead(facts, earliestMs), reason: reasonToWait(facts, turn) };
+  // How long the request that is under way takes nobody knows.
+  const isBusy = facts.live !== null && facts.live.hostBusyWith !== null;
+  return { action: 'fetch', ...ahead(facts, isBusy ? null : earliestMs), reason: reasonToWait(facts, turn) };
 }
 
 /** What stands in the way of everything comes first. */

@@ -42,7 +42,7 @@ export interface WhySources {
   /** The crawl's rules on a URL so many links away from a seed; null where they are not known. */
   readonly judge: ((candidate: Candidate, depth: number) => RuleFacts) | null;
   readonly termsOf: ((host: HostName) => RunTerms) | null;
-  readonly liveOf: ((url: string, host: HostName) => LiveFacts) | null;
+  readonly liveOf: ((url: string, host: HostName) => Promise<LiveFacts>) | null;
 }
 
 /** Rejects with StoreError where the store can't be read. */
@@ -69,7 +69,7 @@ export async function gatherFacts(asked: string, sources: WhySources): Promise<W
     // A URL that nobody has found yet is judged as if a seed linked to it.
     rules: judge === null ? null : judge(made, record?.depth ?? 1),
     terms: termsOf === null ? null : termsOf(host),
-    live: liveOf === null ? null : liveOf(url, host),
+    live: liveOf === null ? null : await liveOf(url, host),
   };
 }
 

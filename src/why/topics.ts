@@ -203,10 +203,12 @@ function decided({ status }: RobotsCopy, decision: NonNullable<WhyFacts['robots'
 
 // -- visits -----------------------------------------------------------------------------------------------------
 
-export function visits({ record, nowMs, terms }: WhyFacts): string[] {
+export function visits({ record, nowMs, terms, live }: WhyFacts): string[] {
   if (record === null) return [];
   const { attempts, deliveries } = record;
-  if (attempts.length === 0) return ['It has never been asked for.'];
+  if (attempts.length === 0) {
+    return [live?.inFlightSinceMs == null ? 'It has never been asked for.' : 'It was never asked for before.'];
+  }
   const sentences = alike(attempts).map((some) => visit(some, nowMs));
   if (deliveries > 0) {
     const of = terms === null ? '' : ` of ${terms.deliveriesMax}`;
@@ -303,7 +305,8 @@ export function host(facts: WhyFacts): string[] {
     sentences.push(`${name} asked for a rest, by ${inARow(snapshot.throttle.consecutive)}.`);
   }
   const opensAtMs = hostOpensAtMs(facts);
-  if (live?.hostBusyWith != null) sentences.push(`It is being asked for ${shown(live.hostBusyWith)} right now.`);
+  if (live?.inFlightSinceMs != null) return sentences;
+  if (live?.hostBusyWith != null) sentences.push(`${name} is being asked for ${shown(live.hostBusyWith)} right now.`);
   else if (opensAtMs !== null) sentences.push(`${name} may be asked again ${moment(opensAtMs, nowMs)}.`);
   else if (live !== null) sentences.push(`${name} may be asked at once.`);
   return sentences;

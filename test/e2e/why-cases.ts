@@ -10,6 +10,24 @@ export interface WhyCase {
   readonly says: RegExp;
 }
 
+/** Of a crawl that runs, while its one request hangs. */
+export const RUNNING_CASES: readonly WhyCase[] = [
+  {
+    title: 'A page that is being asked for',
+    asked: 'http://slow.test/page/1',
+    state: 'queued',
+    action: 'in_flight',
+    says: /A request for it is under way/,
+  },
+  {
+    title: 'A page behind the one that is being asked for',
+    asked: 'http://slow.test/page/3',
+    state: 'queued',
+    action: 'fetch',
+    says: /2 come before it[\s\S]*being asked for http:\/\/slow\.test(:\d+)?\/page\/1 right now/,
+  },
+];
+
 export const CASES: readonly WhyCase[] = [
   {
     title: 'A page that was fetched',

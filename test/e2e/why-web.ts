@@ -8,13 +8,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { crawl } from './crawl-process.js';
+import type { Control } from '../../src/admin/control.js';
+import { reachControl } from '../../src/admin/client.js';
+import { crawl, startCrawl, until } from './crawl-process.js';
 
 export interface WhyWeb {
   readonly port: number;
   readonly dataDir: string;
   /** With the port of the web put in. */
   url(spelling: string): string;
+  /** Asks a crawl that runs, while its one request hangs. */
+  whileRunning(ask: (control: Control) => Promise<void>): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,7 +43,7 @@ export async function crawledWeb(): Promise<WhyWeb> {
     await close();
     throw error;
   }
-  return { port, dataDir, url, close };
+  return { port, dataDir, url, whileRunning: (ask) => whileRunning(url, join(dataDir, 'running'), ask), close };
 }
 
 const PAGES: Readonly<Record<string, string>> = {
@@ -65,6 +69,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   const name = `${(request.headers.host ?? '').split(':')[0]}${request.url}`;
   const status = STATUS[name];
   if (status !== undefined) response.writeHead(status).end();
+  else if (name.startsWith('slow.test/page/')) hanging.push(response);
   else if (name === 'garden.test/robots.txt') response.end(ROBOTS);
   else if (name === 'garden.test/old-tulips') response.writeHead(301, { location: '/tulips' }).end();
   else if (name.startsWith('busy.test/queue/')) response.writeHead(503, { 'retry-after': '3600' }).end();
@@ -73,20 +78,45 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   } else response.writeHead(404).end();
 }
 
+const SETTINGS = {
+  'dns.hosts': { 'cellar.test': '10.0.0.5', '*': '127.0.0.1' },
+  'guard.allow': ['127.0.0.1/32'],
+  'politeness.delayMs': 10,
+  'politeness.adaptiveFactor': 0,
+  'politeness.addressDelayMs': 0,
+  'breaker.failures': 100,
+  'page.threads': 1,
+} as const;
+
+/** Answers that are not given yet. */
+const hanging: ServerResponse[] = [];
+
+async function whileRunning(
+  url: WhyWeb['url'],
+  dataDir: string,
+  ask: (control: Control) => Promise<void>,
+): Promise<void> {
+  const seeds = ['http://slow.test/page/1', 'http://slow.test/page/2', 'http://slow.test/page/3'];
+  const running = startCrawl({ seeds: seeds.map(url), dataDir, words: ['--wait', '0'], settings: SETTINGS });
+  try {
+    await until('a request hangs', () => hanging.length > 0);
+    const control = await reachControl(dataDir);
+    if (control === null) throw new Error('the running crawl does not listen');
+    const asked = url('http://slow.test/page/1');
+    await until('its robots.txt is in the store', async () => (await control.why(asked)).robots.status !== null);
+    await ask(control);
+  } finally {
+    running.kill();
+    await running.ended;
+    for (const response of hanging.splice(0)) response.end();
+  }
+}
+
 async function crawlFrom(seeds: readonly string[], dataDir: string, delaysSeconds: readonly number[]): Promise<void> {
   await crawl({
     seeds,
     dataDir,
     words: ['--scope', 'host', '--wait', '1'],
-    settings: {
-      'dns.hosts': { 'cellar.test': '10.0.0.5', '*': '127.0.0.1' },
-      'guard.allow': ['127.0.0.1/32'],
-      'politeness.delayMs': 10,
-      'politeness.adaptiveFactor': 0,
-      'politeness.addressDelayMs': 0,
-      'retry.delaysSeconds': delaysSeconds,
-      'breaker.failures': 100,
-      'page.threads': 1,
-    },
+    settings: { ...SETTINGS, 'retry.delaysSeconds': delaysSeconds },
   });
 }

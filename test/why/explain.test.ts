@@ -62,7 +62,7 @@ describe('a URL in a queue of a crawl that runs', () => {
     expect(next).toEqual({
       action: 'fetch',
       at: new Date(NOW_MS + 63_000).toISOString(),
-      reason: '3 of its host come before it',
+      reason: '3 URLs of its host come before it',
     });
   });
 
