@@ -8,12 +8,12 @@ import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ControlServer } from './admin/open.js';
-import { type Control, ControlError, type TreeReport } from './admin/control.js';
+import { type Control, ControlError, type PauseReport, type TreeReport } from './admin/control.js';
 import { type Changes, Desk, type Live } from './admin/desk.js';
 import { Rate } from './admin/rate.js';
 import { type Field, sowAll, type Sown } from './admin/seeds.js';
-import type { RunFacts } from './admin/status.js';
-import { contactProblem } from './config/contact.js';
+import { literalRefusal, refuseAnonymous } from './admin/seed-rules.js';
+import { PAUSED, type RunFacts } from './admin/status.js';
 import type { Config } from './config/schema.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
 import { PAUSED_MS_MAX } from './domain/fetching.js';
@@ -21,7 +21,7 @@ import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';
 import { createHttpClient } from './net/http.js';
 import { createResolver } from './net/dns.js';
-import { guardRules, vet } from './net/guard.js';
+import { guardRules } from './net/guard.js';
 import { candidate, isRefused } from './page/candidate.js';
 import { takeNotes } from './page/in-hand.js';
 import { createParserThreads } from './page/parser-pool.js';
@@ -210,24 +210,19 @@ function deskOf(options: CrawlOptions, { store, clock }: Pick<Ports, 'store' | '
 }
 
 function changesOf(config: Config, running: RunningCrawl): Changes {
-  const guard = guardRules(config.guard.allow);
   const field: Field = {
-    refusalOf: ({ host }) => {
-      const vetting = vet(host, guard);
-      return vetting.ok || vetting.range === 'invalid' ? null : 'guard_refused';
-    },
+    refusalOf: literalRefusal(config),
     sow: (candidates, again) => {
-      const problem = contactProblem(
-        config.userAgent,
-        candidates.map(({ host }) => host),
-        config,
-      );
-      if (problem !== null) throw new ControlError('no_contact', problem.message, 409, problem.where, problem.advice);
+      refuseAnonymous(config, candidates);
       return running.sow(candidates, again);
     },
   };
-  const later = () => Promise.reject(new ControlError('not_supported', 'not supported by this crawl', 501));
-  return { seed: (wish) => sowAll(wish, field), pause: later, resume: later, exclude: later };
+  return {
+    seed: (wish) => sowAll(wish, field),
+    pause: () => running.pause(),
+    resume: () => running.resume(),
+    exclude: () => Promise.reject(new ControlError('not_supported', 'not supported by this crawl', 501)),
+  };
 }
 
 /** What an earlier life left. */
@@ -314,6 +309,7 @@ class RunningCrawl implements Crawl, Live {
   private lastQuestion = 0;
   private readonly sowings = new Map<number, (sown: Sown) => void>();
   private lastCommand = 0;
+  private isPaused = false;
   private server: ControlServer | null = null;
   private holdsSinceMs: number | null = null;
   private drainsSinceMs: number | null = null;
@@ -365,7 +361,7 @@ class RunningCrawl implements Crawl, Live {
       hostsActive,
       holds: [...this.holds],
       holdsSinceMs,
-      isPaused: false,
+      isPaused: this.isPaused,
       drainsSinceMs,
       movedAtMs,
     };
@@ -410,6 +406,21 @@ class RunningCrawl implements Crawl, Live {
     const sown = new Promise<Sown>((resolve) => this.sowings.set(command, resolve));
     this.kernel.tell(addresses.frontier, { type: 'seed', command, candidates, refused: [] });
     return sown;
+  }
+
+  /** No request begins from now on; those under way end, and are recorded. */
+  async pause(): Promise<PauseReport> {
+    const changed = !this.isPaused;
+    this.isPaused = true;
+    if (changed) this.kernel.tell(addresses.workbench, { type: 'hold', why: PAUSED });
+    return { state: 'paused', changed };
+  }
+
+  async resume(): Promise<PauseReport> {
+    const changed = this.isPaused;
+    this.isPaused = false;
+    if (changed) this.kernel.tell(addresses.workbench, { type: 'release', why: PAUSED });
+    return { state: 'running', changed };
   }
 
   private answer(query: number, bench: BenchFacts | null): void {

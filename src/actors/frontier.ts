@@ -254,6 +254,11 @@ function begin(state: State): void {
 /** What stands behind a candidate that nobody linked to. */
 const SEEDED = { via: null, hopPath: '', depth: 0, seedRedirect: false } as const;
 
+/** A seed as it enters the registry, whoever writes it there. */
+export function seedAdmission(candidate: Candidate, sequence: number, now: Instant): Admission {
+  return { record: newRecord(candidate, SEEDED, 0, now), sequence, ifAbsent: true };
+}
+
 type Finder = Omit<Found, 'candidates' | 'via'> & { readonly via: string | null };
 
 function admitFound(state: State, host: HostName, found: Found, now: Instant, effects: Effect[]): Admission[] {

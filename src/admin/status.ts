@@ -19,6 +19,9 @@ export const HOSTS_COUNTED_MAX = 20_000;
 export const HOSTS_EXAMINED_MAX = 256;
 const HOSTS_AT_ONCE = 1_000;
 
+/** Why the workbench holds the permits of a crawl that somebody paused. */
+export const PAUSED = 'paused';
+
 /** What a running crawl knows of itself. Times are of the wall clock. */
 export interface RunFacts {
   readonly startedAtMs: number;
@@ -98,6 +101,8 @@ export interface StatusGround {
 export function statusReport(ground: StatusGround, found: Survey): StatusReport {
   const { run, totals, nowMs } = ground;
   const state = stateOf(ground, found);
+  // The workbench knows best; its events tell only when the last hold has gone.
+  const holds = found.bench?.holds ?? run?.holds ?? (ground.isPaused ? [PAUSED] : []);
   const standing: Standing = { bench: found.bench, phase: phaseOf(state), nowMs };
   const waitingWhy = new Map<WaitCause, number>();
   for (const facts of found.examined) {
@@ -108,7 +113,7 @@ export function statusReport(ground: StatusGround, found: Survey): StatusReport 
   return {
     state,
     since: sinceOf(state, run),
-    reasons: run?.holds ?? (ground.isPaused ? ['paused'] : []),
+    reasons: holds,
     dataDir: ground.dataDir,
     run: run === null ? null : runReport(run, bench),
     pages: run?.pages ?? 0,
@@ -152,7 +157,7 @@ function stateOf({ run, totals }: StatusGround, { bench }: Survey): CrawlState {
   if (run === null) return 'stopped';
   if (run.drainsSinceMs !== null) return 'draining';
   if (run.isPaused) return 'paused';
-  if (run.holds.length > 0) return 'held';
+  if ((bench?.holds ?? run.holds).length > 0) return 'held';
   return totals.ready > 0 || activeHosts(run, bench) > 0 || (bench?.openVisits ?? 0) > 0 ? 'running' : 'idle';
 }
 

@@ -6,12 +6,16 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
+import { seedAdmission } from '../actors/frontier.js';
+import type { Candidate } from '../domain/url.js';
 import { hostDelayMs } from '../policy/delay.js';
-import type { Clock } from '../protocols/ports.js';
+import type { Clock, StorePort } from '../protocols/ports.js';
 import { warcinfoRecord } from '../sinks/warc-record.js';
 import { openStore } from '../store/store.js';
-import { ControlError, type Control } from './control.js';
-import { Desk } from './desk.js';
+import type { Control, SeedWish } from './control.js';
+import { Desk, notRunning } from './desk.js';
+import { literalRefusal } from './seed-rules.js';
+import { type Field, sowAll, type Sown } from './seeds.js';
 
 export interface StoppedCrawl {
   readonly control: Control;
@@ -42,8 +46,21 @@ export async function openStopped(dataDir: string, config: Config, clock: Clock)
     delayMsOf: (host: string) => hostDelayMs(host, politeness),
     adaptiveFactor: politeness.adaptiveFactor,
   };
-  const later = () => Promise.reject(new ControlError('not_supported', 'not supported by this crawl', 501));
-  const changes = { pause: later, resume: later, seed: later, exclude: later };
+  const field: Field = { refusalOf: literalRefusal(config), sow: (candidates) => sowInto(store, candidates, clock) };
+  const later = () => Promise.reject(notRunning(dataDir));
+  const changes = { pause: later, resume: later, exclude: later, seed: (wish: SeedWish) => sowAll(wish, field) };
   const control = new Desk({ dataDir, store, clock, terms, live: null, isPaused: false, changes });
   return { control, close: () => store.close() };
+}
+
+/** D1: all of them in one commit, on the disk when it resolves. */
+async function sowInto(store: StorePort, candidates: readonly Candidate[], clock: Clock): Promise<Sown> {
+  const { batch, nextSequence } = store.opened();
+  const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
+  const admitted = candidates.map((candidate, i) => seedAdmission(candidate, nextSequence + i, now));
+  const seeds = candidates.map(({ url, key }) => ({ url, key }));
+  const part = { kind: 'seed', command: 1, seeds, refused: [], admitted } as const;
+  const known = new Set((await store.commit(batch + 1, [part], true)).known);
+  const urlsOf = (isKnown: boolean) => seeds.filter(({ key }) => known.has(key) === isKnown).map(({ url }) => url);
+  return { queued: urlsOf(false), known: urlsOf(true) };
 }

@@ -3,8 +3,11 @@ import { canonicalCommand } from './canonical.js';
 import { configCommand } from './config.js';
 import { crawlCommand } from './crawl.js';
 import { daemonCommand } from './daemon.js';
+import { excludeCommand } from './exclude.js';
 import { hostCommand, hostsCommand } from './hosts.js';
+import { pauseCommand, resumeCommand } from './pause.js';
 import { practiceCommand } from './practice.js';
+import { seedCommand } from './seed.js';
 import { simCommand } from './sim.js';
 import { statusCommand } from './status.js';
 import type { CommandFactory } from './terminal.js';
@@ -17,6 +20,10 @@ export const COMMANDS: readonly CommandFactory[] = [
   statusCommand,
   hostsCommand,
   hostCommand,
+  seedCommand,
+  pauseCommand,
+  resumeCommand,
+  excludeCommand,
   practiceCommand,
   whyCommand,
   treeCommand,

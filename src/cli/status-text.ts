@@ -186,7 +186,7 @@ function ago(time: string, nowMs: number): string {
 
 function soon(time: string, nowMs: number): string {
   const ms = Date.parse(time) - nowMs;
-  return ms <= 0 ? 'now' : `in ${duration(ms / 1_000)}`;
+  return ms < 100 ? 'now' : `in ${duration(ms / 1_000)}`;
 }
 
 function seconds(ms: number): string {
