@@ -126,7 +126,7 @@ export class Desk implements Control {
     const facts = await gatherFacts(url, {
       store,
       nowMs: clock.wallMs(),
-      judge: run === null ? null : (candidate, depth) => judge(run, candidate, depth),
+      judge: run === null ? null : (candidate, depth) => judge(run.rules, candidate, depth),
       termsOf: run === null ? null : (host) => termsOf(run.config, host),
       liveOf: live === null ? null : (canonical, host) => this.#liveFacts(live, canonical, host),
     });

@@ -18,6 +18,8 @@ export interface CodeWords {
 const RETRIED = 'It is asked again after a while, some times; then it is a dead letter.';
 const OVER = 'It is not asked again.';
 const REFUSED_HERE = 'It is not asked for.';
+const REFUSED_BY_RULE = 'It is not let in, wherever it is found.';
+const TRAP_ADVICE = 'If the site is like that, raise the bound.';
 const FOUND_AGAIN = 'Give it as a seed when the bound is right';
 const SPELLING_ADVICE = 'Write an absolute http or https URL.';
 
@@ -196,6 +198,41 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     said: 'no host can have such a name',
     follows: REFUSED_HERE,
     advice: 'Look at the spelling of the host.',
+  },
+  out_of_scope: {
+    said: 'its host is none of those that the crawl may enter',
+    follows: REFUSED_BY_RULE,
+    advice: 'Give a URL of that host as a seed, or widen `scope`.',
+  },
+  too_deep: {
+    said: 'it lies further from a seed than the crawl goes',
+    follows: REFUSED_BY_RULE,
+    advice: 'Raise `maxDepth`, or give it as a seed.',
+  },
+  excluded: {
+    said: 'a pattern that is excluded matches it',
+    follows: REFUSED_BY_RULE,
+    advice: 'Take that pattern away to have it.',
+  },
+  not_included: {
+    said: 'none of the patterns that are included matches it',
+    follows: REFUSED_BY_RULE,
+    advice: 'Include a pattern that matches it to have it.',
+  },
+  trap_url_length: {
+    said: 'it is longer than real URLs are, as where a site makes them up without end',
+    follows: REFUSED_BY_RULE,
+    advice: TRAP_ADVICE,
+  },
+  trap_path_depth: {
+    said: 'its path has more segments than real ones have, as where folders lead into folders without end',
+    follows: REFUSED_BY_RULE,
+    advice: TRAP_ADVICE,
+  },
+  trap_repeated_segments: {
+    said: 'its path goes through the same segments again and again, as where links lead in circles',
+    follows: REFUSED_BY_RULE,
+    advice: TRAP_ADVICE,
   },
   redirect_limit: {
     said: 'it came at the end of more redirects in a row than are followed',

@@ -78,7 +78,7 @@ function verdict(facts: WhyFacts, situation: Situation): string[] {
 
 function unseen({ refusal, disallowed }: Extract<Situation, { is: 'unseen' }>): string[] {
   if (refusal !== null) {
-    return [`The crawl does not take this URL: ${topics.RULE_WORDS[refusal.code]} [${refusal.code}].`, NO_RECORD];
+    return [`The crawl does not take this URL: ${CODE_WORDS[refusal.code].said} [${refusal.code}].`, NO_RECORD];
   }
   if (disallowed) return ['The crawl has never met this URL, and robots.txt disallows it.'];
   return ['The crawl has never met this URL: it was not given as a seed, and no page fetched so far leads to it.'];
@@ -192,7 +192,7 @@ function nextOf(facts: WhyFacts, situation: Situation): Next {
 
 function nextOfUnseen({ refusal, disallowed }: Extract<Situation, { is: 'unseen' }>): Next {
   if (refusal !== null) {
-    return { action: 'would_be_refused', atMs: null, reason: topics.RULE_WORDS[refusal.code] };
+    return { action: 'would_be_refused', atMs: null, reason: CODE_WORDS[refusal.code].said };
   }
   if (disallowed) return { action: 'would_be_refused', atMs: null, reason: 'robots.txt disallows it' };
   return { action: 'would_be_queued', atMs: null, reason: 'nothing that is known speaks against it' };
@@ -253,7 +253,7 @@ function adviceOf(situation: Situation): string[] {
     case 'no_url':
       return adviceFor({ code: situation.refusal });
     case 'unseen':
-      return situation.refusal === null ? [] : [RULE_ADVICE];
+      return situation.refusal === null ? [] : adviceFor(situation.refusal);
     case 'blocked':
       return adviceFor({ code: 'robots_disallowed' });
     case 'parked':
@@ -277,8 +277,6 @@ function goOnAdvice({ live }: WhyFacts, { action }: Next): string[] {
 }
 
 const REDRIVE_ADVICE = 'When the cause is gone, `orbweaver redrive` asks for it once more.';
-const RULE_ADVICE = 'To have it all the same, change that rule, or give the URL as a seed.';
-
 function adviceFor(attempt: Pick<Attempt, 'code' | 'detail'> | undefined): string[] {
   if (attempt === undefined) return [];
   if (attempt.code === 'guard_refused' && attempt.detail !== undefined) return guardAdvice(attempt.detail);

@@ -7,9 +7,11 @@
 import type { HostName, Origin } from '../domain/host.js';
 import type { DeadLetter, QueueSummary, Standing, UrlRecord, UrlState } from '../domain/record.js';
 import type { Source, UrlKey, UrlRefusal } from '../domain/url.js';
+import type { AdmissionRefusal } from '../policy/admission.js';
 import type { CanonicalStep } from '../policy/canonical-steps.js';
 import type { OriginRobots } from '../policy/robots/freshness.js';
 import type { RobotsDecision } from '../policy/robots/match.js';
+import type { Scope } from '../policy/scope.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 
 export interface WhyFacts {
@@ -83,28 +85,13 @@ export interface RobotsFacts {
 
 /** What the crawl's own rules say, whatever is known of the URL. */
 export interface RuleFacts {
-  readonly scope: { readonly kind: 'host' | 'site' | 'any'; readonly names: readonly string[] };
+  readonly scope: Scope;
   readonly inScope: boolean;
   /** The name by which the scope judges: the host, or its site. */
   readonly judgedBy: string;
   /** The first rule that refuses it; null where all let it in. */
-  readonly refusal: RuleRefusal | null;
+  readonly refusal: AdmissionRefusal | null;
 }
-
-export interface RuleRefusal {
-  readonly code: RuleCode;
-  /** What the rule says: the pattern, the bound, and what was found. Null where the code says it all. */
-  readonly detail: string | null;
-}
-
-export type RuleCode =
-  | 'out_of_scope'
-  | 'too_deep'
-  | 'not_included'
-  | 'excluded'
-  | 'trap_url_length'
-  | 'trap_path_depth'
-  | 'trap_repeated_segments';
 
 export interface RunTerms {
   /** The configured delay of this host. */

@@ -4,16 +4,18 @@
  */
 import { z } from 'zod';
 import { type Config, configSchema } from '../config/schema.js';
+import { type ConfiguredRules, NO_SETTINGS, type TrapBounds } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
+import { type CrawlRules, refusalOf, rulesOf } from '../policy/admission.js';
 import { siteOf } from '../domain/host.js';
 import type { Candidate } from '../domain/url.js';
 import { hostDelayMs } from '../policy/delay.js';
-import { inScope, type Scope, scopeOf } from '../policy/scope.js';
-import type { RuleFacts, RuleRefusal, RunTerms } from './facts.js';
+import { inScope } from '../policy/scope.js';
+import type { RuleFacts, RunTerms } from './facts.js';
 
 export interface LastRun {
   readonly config: Config;
-  readonly scope: Scope;
+  readonly rules: CrawlRules;
 }
 
 const noteSchema = z.object({ config: configSchema, hosts: z.array(z.string()) });
@@ -28,11 +30,24 @@ export function lastRun(note: string | null): LastRun | null {
   if (note === null) return null;
   try {
     const { success, data } = noteSchema.safeParse(JSON.parse(note));
-    return success ? { config: data.config, scope: scopeOf(data.config.scope, data.hosts) } : null;
+    return success
+      ? { config: data.config, rules: rulesOf(configuredRules(data.config), NO_SETTINGS, data.hosts) }
+      : null;
   } catch {
     return null;
   }
 }
+
+function configuredRules({ scope, maxDepth }: Config): ConfiguredRules {
+  return { scope, depthMax: maxDepth, include: [], exclude: [], traps: NO_TRAPS };
+}
+
+/** What is not enforced refuses nothing. */
+const NO_TRAPS: TrapBounds = {
+  urlCharactersMax: Number.MAX_SAFE_INTEGER,
+  segmentsMax: Number.MAX_SAFE_INTEGER,
+  repeatsMax: Number.MAX_SAFE_INTEGER,
+};
 
 export function termsOf({ politeness, retry }: Config, host: HostName): RunTerms {
   return {
@@ -42,18 +57,13 @@ export function termsOf({ politeness, retry }: Config, host: HostName): RunTerms
   };
 }
 
-/** What the rules of a run say of a URL that lies so many links away from a seed. */
-export function judge({ config, scope }: LastRun, { host }: Pick<Candidate, 'host'>, depth: number): RuleFacts {
-  const isInScope = inScope(scope, host);
+/** What the rules of a crawl say of a URL that lies so many links away from a seed. */
+export function judge(rules: CrawlRules, { url, host }: Pick<Candidate, 'url' | 'host'>, depth: number): RuleFacts {
+  const { scope } = rules;
   return {
-    scope: scope.kind === 'any' ? { kind: 'any', names: [] } : scope,
-    inScope: isInScope,
+    scope,
+    inScope: inScope(scope, host),
     judgedBy: scope.kind === 'site' ? siteOf(host) : host,
-    refusal: isInScope ? depthRefusal(config.maxDepth, depth) : { code: 'out_of_scope', detail: null },
+    refusal: refusalOf(rules, { url, host, depth }),
   };
-}
-
-function depthRefusal(depthMax: number | null, depth: number): RuleRefusal | null {
-  if (depthMax === null || depth <= depthMax) return null;
-  return { code: 'too_deep', detail: `${depth} links; at most ${depthMax}` };
 }

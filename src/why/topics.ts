@@ -10,7 +10,7 @@ import { CANONICAL_RULES } from '../policy/canonical-steps.js';
 import { delayAfter } from '../policy/delay.js';
 import { pages, ROBOTS_TTL_MS, type RobotsCopy } from '../policy/robots/freshness.js';
 import { CODE_WORDS } from './codes.js';
-import type { Hop, RuleCode, RuleFacts, WhyFacts } from './facts.js';
+import type { Hop, RuleFacts, WhyFacts } from './facts.js';
 import { hostOpensAtMs } from './situation.js';
 import { moment, span } from './times.js';
 
@@ -108,8 +108,7 @@ export function rules({ rules, spelling }: WhyFacts): string[] {
   const { refusal } = rules;
   const sentences = [scopeWords(rules, spelling.host)];
   if (refusal !== null && refusal.code !== 'out_of_scope') {
-    const detail = refusal.detail === null ? '' : ` (${shown(refusal.detail)})`;
-    sentences.push(`${capital(RULE_WORDS[refusal.code])}${detail} [${refusal.code}].`);
+    sentences.push(`${capital(CODE_WORDS[refusal.code].said)}: ${shown(refusal.detail)} [${refusal.code}].`);
   }
   if (refusal === null) sentences.push('No rule of the crawl refuses it.');
   return sentences;
@@ -119,20 +118,12 @@ function scopeWords({ scope, inScope, judgedBy }: RuleFacts, host: string): stri
   if (scope.kind === 'any') return 'Scope: the crawl may go to any host.';
   const [one, many] = scope.kind === 'host' ? ['host', 'hosts'] : ['site', 'sites'];
   const judged = judgedBy === host ? host : `${host} belongs to the site ${judgedBy}, which`;
+  if (!inScope && scope.names.length === 1)
+    return `Scope: the crawl keeps to the ${one} ${scope.names[0]}; ${judged} is another.`;
   if (!inScope) return `Scope: the crawl keeps to the ${many} ${listed(scope.names)}; ${judged} is none of them.`;
   const kept = scope.names.length === 1 ? `the one ${one}` : `one of the ${scope.names.length} ${many}`;
   return `Scope: ${judged} is ${kept} that the crawl keeps to.`;
 }
-
-export const RULE_WORDS: Readonly<Record<RuleCode, string>> = {
-  out_of_scope: 'it lies outside the scope of the crawl',
-  too_deep: 'it lies further from a seed than the crawl goes',
-  not_included: 'no pattern of --include matches it',
-  excluded: 'a pattern that excludes URLs matches it',
-  trap_url_length: 'it is longer than links are followed, which protects against endless URLs',
-  trap_path_depth: 'its path has more segments than links are followed, which protects against endless folders',
-  trap_repeated_segments: 'its path repeats itself, which protects against links that lead in circles',
-};
 
 const NAMES_SHOWN_MAX = 5;
 

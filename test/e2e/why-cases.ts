@@ -104,7 +104,7 @@ export const CASES: readonly WhyCase[] = [
     asked: 'http://neighbour.test/',
     state: null,
     action: 'would_be_refused',
-    says: /outside the scope of the crawl \[out_of_scope\][\s\S]*neighbour\.test is none of them/,
+    says: /none of those that the crawl may enter \[out_of_scope\][\s\S]*neighbour\.test is none of them/,
   },
   {
     title: 'A page that was never seen, and that robots.txt disallows',

@@ -42,7 +42,7 @@ beforeAll(async () => {
     const sources = {
       store,
       nowMs: Date.now(),
-      judge: (made: Candidate, depth: number) => judge(run, made, depth),
+      judge: (made: Candidate, depth: number) => judge(run.rules, made, depth),
       termsOf: (host: string) => termsOf(run.config, host),
       liveOf: null,
     };

@@ -2,11 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CODES, type Attempt, type Code, type OutcomeKind } from '../../src/domain/outcome.js';
 import type { UrlRecord, UrlState } from '../../src/domain/record.js';
+import { type AdmissionCode, type CrawlRules, rulesOf } from '../../src/policy/admission.js';
+import { NO_SETTINGS } from '../../src/domain/crawl-settings.js';
+import { judge } from '../../src/why/last-run.js';
 import { type OriginRobots, UNKNOWN } from '../../src/policy/robots/freshness.js';
 import { UNTOUCHED } from '../../src/protocols/host-snapshot.js';
 import { explain } from '../../src/why/explain.js';
 import type { WhyFacts } from '../../src/why/facts.js';
-import { RULE_WORDS } from '../../src/why/topics.js';
 import { renderAnswer } from '../../src/why/render.js';
 import { recordOf } from '../store/parts.js';
 
@@ -194,6 +196,47 @@ describe('how it was found', () => {
   });
 });
 
+describe('the rules of the crawl', () => {
+  const rules: CrawlRules = rulesOf(
+    {
+      scope: 'site',
+      depthMax: 2,
+      include: ['/'],
+      exclude: ['/shop/*basket'],
+      traps: { urlCharactersMax: 200, segmentsMax: 5, repeatsMax: 2 },
+    },
+    { ...NO_SETTINGS, exclusions: ['regex:\\.iso$'] },
+    ['a.test'],
+  );
+  const asked = (url: string, depth = 1) => {
+    const { host } = new URL(url);
+    return explain(factsOf({ asked: url, rules: judge(rules, { url, host }, depth) }));
+  };
+
+  it.each([
+    ['http://b.test/', 1, 'out_of_scope', 'the crawl keeps to the site a.test; b.test is another.'],
+    ['http://a.test/x', 3, 'too_deep', '3 links from a seed; the bound is 2'],
+    ['http://a.test/shop/x/basket', 1, 'excluded', '/shop/*basket'],
+    ['http://a.test/x.iso', 1, 'excluded', 'regex:\\.iso$'],
+    [`http://a.test/${'x'.repeat(200)}`, 1, 'trap_url_length', '214 characters; the bound is 200'],
+    ['http://a.test/1/2/3/4/5/6', 1, 'trap_path_depth', '6 path segments; the bound is 5'],
+    ['http://a.test/a/a/a/a', 1, 'trap_repeated_segments', 'more than 2 times in a row through /a/'],
+  ])('%s, %d links away: %s', (url, depth, code, words) => {
+    const answer = asked(url, depth);
+    expect(answer.next.action).toBe('would_be_refused');
+    expect(answer.scope).toMatchObject({ kind: 'site', refusedBy: code });
+    expect(answer.trap?.code ?? null).toBe(code.startsWith('trap_') ? code : null);
+    expect(answer.explanation[0]).toContain(`[${code}]`);
+    expect(answer.explanation.join('\n')).toContain(words);
+  });
+
+  it('let in what none of them refuses', () => {
+    const answer = asked('http://a.test/x', 2);
+    expect(answer.next.action).toBe('would_be_queued');
+    expect(answer.explanation.join('\n')).toContain('a.test is the one site that the crawl keeps to.');
+  });
+});
+
 it('a password that was typed is not repeated', () => {
   const asked = 'https://user:secret@a.test/page';
   expect(renderAnswer(explain(factsOf({ asked }))).join('\n')).not.toContain('secret');
@@ -212,6 +255,15 @@ const anyUrl = fc.constantFrom(
   'http://a.test/\u202e\u0000',
   `http://a.test/${'x'.repeat(9_000)}`,
 );
+const RULE_CODES: readonly AdmissionCode[] = [
+  'out_of_scope',
+  'too_deep',
+  'excluded',
+  'not_included',
+  'trap_url_length',
+  'trap_path_depth',
+  'trap_repeated_segments',
+];
 const OUTCOMES: readonly OutcomeKind[] = [
   'fetched',
   'unchanged',
@@ -335,18 +387,13 @@ const anyFacts: fc.Arbitrary<WhyFacts> = fc
     ),
     rules: nullable(
       fc.record({
-        scope: fc.record({
-          kind: fc.constantFrom('host' as const, 'site' as const, 'any' as const),
-          names: fc.array(fc.domain()),
-        }),
+        scope: fc.oneof(
+          fc.constant({ kind: 'any' as const }),
+          fc.record({ kind: fc.constantFrom('host' as const, 'site' as const), names: fc.array(fc.domain()) }),
+        ),
         inScope: fc.boolean(),
         judgedBy: fc.domain(),
-        refusal: nullable(
-          fc.record({
-            code: fc.constantFrom(...(Object.keys(RULE_WORDS) as (keyof typeof RULE_WORDS)[])),
-            detail: nullable(fc.string({ unit: 'binary' })),
-          }),
-        ),
+        refusal: nullable(fc.record({ code: fc.constantFrom(...RULE_CODES), detail: fc.string({ unit: 'binary' }) })),
       }),
     ),
     terms: nullable(fc.constant(TERMS)),
