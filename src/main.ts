@@ -14,8 +14,10 @@ import { Rate } from './admin/rate.js';
 import { type Field, sowAll, type Sown } from './admin/seeds.js';
 import { literalRefusal, refuseAnonymous } from './admin/seed-rules.js';
 import { PAUSED, type RunFacts } from './admin/status.js';
+import { configuredRules } from './config/configured-rules.js';
 import type { Config } from './config/schema.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
+import type { CrawlSettings } from './domain/crawl-settings.js';
 import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';
@@ -29,7 +31,7 @@ import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
 import { hostDelayMs } from './policy/delay.js';
 import { productTokenOf } from './policy/robots/agent.js';
-import { scopeOf } from './policy/scope.js';
+import { rulesOf } from './policy/admission.js';
 import * as addresses from './protocols/addresses.js';
 import type { BenchFacts } from './protocols/bench.js';
 import type { Totals } from './protocols/commit.js';
@@ -157,16 +159,17 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
   };
   try {
     await countDeaths(options.dataDir, store, log);
-    await store.noteRun(runNote(config, options.seeds));
+    await store.noteRun(runNote(config));
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
-    const { totals, batch, nextSequence } = store.opened();
+    const { totals, batch, nextSequence, settings } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
     const plan = planTree(options, productToken, {
       totals,
       batch,
       nextSequence,
+      settings,
       seen,
       startedAtMs: SYSTEM_CLOCK.wallMs(),
     });
@@ -226,7 +229,7 @@ function changesOf(config: Config, running: RunningCrawl): Changes {
 }
 
 /** What an earlier life left. */
-export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence'> {
+export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence' | 'settings'> {
   readonly seen: Bloom;
   /** When this life begins; wall clock. */
   readonly startedAtMs: number;
@@ -234,20 +237,17 @@ export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'ne
 
 /** What each kind of actor is started with. */
 export function planTree(
-  options: Pick<CrawlOptions, 'config' | 'seeds' | 'pagesMax' | 'endless'>,
+  options: Pick<CrawlOptions, 'config' | 'pagesMax' | 'endless'>,
   productToken: string,
   opened: Inheritance,
 ): TreePlan {
-  const { config, seeds, pagesMax } = options;
+  const { config, pagesMax } = options;
+  const settings = { ...opened.settings, configured: configuredRules(config) };
   const exempt = addressRangesOf(config.politeness.addressExempt);
   return {
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
-      scope: scopeOf(
-        config.scope,
-        seeds.map(({ host }) => host),
-      ),
-      depthMax: config.maxDepth,
+      settings,
       seen: opened.seen,
       totals: opened.totals,
       nextSequence: opened.nextSequence,
@@ -262,6 +262,7 @@ export function planTree(
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
       resumed: opened.totals.urls > 0,
+      rules: rulesOf(settings.configured, settings, []),
     },
     host: (name) => ({
       name,

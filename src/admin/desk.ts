@@ -12,8 +12,9 @@ import type { WhyAnswer } from '../why/answer.js';
 import { explain } from '../why/explain.js';
 import type { LiveFacts } from '../why/facts.js';
 import { gatherFacts } from '../why/gather.js';
-import { judge, lastRun, termsOf } from '../why/last-run.js';
+import { lastConfig, termsOf } from '../why/last-run.js';
 import { type InFlight, liveFacts } from '../why/live.js';
+import { judge, rulesInForce } from '../why/rules.js';
 import {
   type Control,
   ControlError,
@@ -122,12 +123,13 @@ export class Desk implements Control {
 
   async why(url: string): Promise<WhyAnswer> {
     const { store, clock, live } = this.#ground;
-    const run = lastRun(await store.lastRun());
+    const config = lastConfig(await store.lastRun());
+    const rules = config === null ? null : rulesInForce(config, await store.readSettings());
     const facts = await gatherFacts(url, {
       store,
       nowMs: clock.wallMs(),
-      judge: run === null ? null : (candidate, depth) => judge(run.rules, candidate, depth),
-      termsOf: run === null ? null : (host) => termsOf(run.config, host),
+      judge: rules === null ? null : (candidate, depth) => judge(rules, candidate, depth),
+      termsOf: config === null ? null : (host) => termsOf(config, host),
       liveOf: live === null ? null : (canonical, host) => this.#liveFacts(live, canonical, host),
     });
     return explain(facts);

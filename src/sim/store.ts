@@ -92,6 +92,7 @@ class SimulatedDisk implements Disk {
       noteRun: (told) => inner.noteRun(told),
       lastRun: () => inner.lastRun(),
       listSummaries: (after, limit) => read('summaries', () => inner.listSummaries(after, limit)),
+      readSettings: () => inner.readSettings(),
       opened: () => inner.opened(),
     };
   }

@@ -10,6 +10,7 @@
  *    acknowledging after a failed write to its log, and then loses what it acknowledged.
  */
 import { join } from 'node:path';
+import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { partitionOf } from '../domain/host.js';
 import type { DeadLetter, QueueSummary, Standing, UrlRecord, UrlState } from '../domain/record.js';
@@ -22,7 +23,7 @@ import { build, Miscount, type Prepared, prepare } from './batch.js';
 import { decodeTold, encodeRecord, encodeTold, Poison } from './codec.js';
 import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
-import { type OpeningOptions, openSession, type Session } from './opening.js';
+import { type OpeningOptions, openSession, readScopeHosts, type Session } from './opening.js';
 import { bestClass, type HostQueue, recount, summaryOf } from './queues.js';
 import * as reading from './reading.js';
 import { META, registryKey, unsyncedKey } from './schema.js';
@@ -290,6 +291,12 @@ class Store implements StorePort {
     return this.#readOrThrow((session) => reading.readDead(session, partitionOf(host), key, host));
   }
 
+  async readSettings(): Promise<CrawlSettings> {
+    return this.#readOrThrow(async ({ database, settings }) => {
+      return { ...settings, scopeHosts: await readScopeHosts(database) };
+    });
+  }
+
   async lastRun(): Promise<string | null> {
     const value = await this.#readOrThrow(({ database }) => database.get(META.told));
     const told = value === undefined ? null : decodeTold(value);
@@ -364,6 +371,7 @@ async function write(session: Session, commit: Commit, progress: { syncFailed: b
   await built.rows.write(commit.sync);
   // 4. Only now does anything count.
   session.state = built.state;
+  session.settings = built.settings;
   for (const queue of built.queues) session.queues.set(queue.host, queue);
   session.poison.settle(prepared.poison);
   for (const host of prepared.recounted.keys()) session.suspects.delete(host);

@@ -1,6 +1,7 @@
 /**
  * What every store must do, whatever it stands on: run on LevelDB with real files and on memory with memory files.
  */
+import { NO_SETTINGS } from '../../src/domain/crawl-settings.js';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { partitionOf } from '../../src/domain/host.js';
@@ -61,11 +62,27 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
     };
     const lines = async (file: string) => (await ground.bytes(file)).toString().split('\n').slice(0, -1);
 
+    it('D1: settings are in the store with the part that changes them, and only then', async () => {
+      const configured = {
+        ...({ scope: 'site', depthMax: 3, include: ['/a'], exclude: ['*.b'] } as const),
+        traps: { urlCharactersMax: 100, segmentsMax: 5, repeatsMax: 2 },
+      };
+      const change = { configured, exclusions: ['/x', 'regex:y$'], paused: true, scopeHosts: ['a.test', 'b.test'] };
+      await store.commit(1, [{ ...seedPart([admission('http://a.test/', 0)]), settings: change }], true);
+      const command = { kind: 'settings', command: 2, admitted: [] } as const;
+      await store.commit(2, [{ ...command, settings: { paused: false, scopeHosts: ['c.test'] } }], false);
+      await again();
+      const { settings } = store.opened();
+      expect(settings).toMatchObject({ configured, exclusions: ['/x', 'regex:y$'], paused: false });
+      expect(settings.scopeHosts.toSorted()).toEqual(['a.test', 'b.test', 'c.test']);
+    });
+
     it('begins empty, and says so', () => {
       expect(store.opened()).toEqual({
         totals: { urls: 0, ready: 0, waiting: 0, parked: 0, dead: 0, pages: 0 },
         batch: 0,
         nextSequence: 0,
+        settings: NO_SETTINGS,
         unclean: false,
         notes: [],
       });
@@ -209,7 +226,14 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await store.commit(2, [visitPart('http://a.test/1', 41)], true);
       const totals = { urls: 2, ready: 1, waiting: 0, parked: 0, dead: 0, pages: 1 };
       await again();
-      expect(store.opened()).toEqual({ totals, batch: 2, nextSequence: 43, unclean: false, notes: [] });
+      expect(store.opened()).toEqual({
+        totals,
+        batch: 2,
+        nextSequence: 43,
+        settings: NO_SETTINGS,
+        unclean: false,
+        notes: [],
+      });
       const loaded = await store.loadHost('a.test', 5);
       expect(loaded.snapshot).toEqual(SNAPSHOT);
       expect(loaded.summary?.ready[3]).toBe(1);

@@ -107,6 +107,20 @@ export const CASES: readonly WhyCase[] = [
     says: /none of those that the crawl may enter \[out_of_scope\][\s\S]*neighbour\.test is none of them/,
   },
   {
+    title: 'A page that looks endless',
+    asked: 'http://garden.test/maze/left/left/left/left/left',
+    state: null,
+    action: 'would_be_refused',
+    says: /goes through the same segments again and again[\s\S]*through \/left\/ \[trap_repeated_segments\]/,
+  },
+  {
+    title: 'A page that the operator excluded',
+    asked: 'http://garden.test/shop/basket',
+    state: null,
+    action: 'would_be_refused',
+    says: /a pattern that is excluded matches it: \/shop\/ \[excluded\]/i,
+  },
+  {
     title: 'A page that was never seen, and that robots.txt disallows',
     asked: 'http://garden.test/private/diary',
     state: null,

@@ -47,7 +47,16 @@ export async function crawledWeb(): Promise<WhyWeb> {
 }
 
 const PAGES: Readonly<Record<string, string>> = {
-  'garden.test/': ['/tulips', '/old-tulips', '/weeds', '/compost', '/private/keys', 'http://neighbour.test/']
+  'garden.test/': [
+    '/tulips',
+    '/old-tulips',
+    '/weeds',
+    '/compost',
+    '/private/keys',
+    '/maze/left/left/left/left/left',
+    '/shop/basket',
+    'http://neighbour.test/',
+  ]
     .map((link) => `<a href="${link}">${link}</a>`)
     .join(' '),
   'garden.test/tulips': '<a href="/tulips/red">red ones</a>',
@@ -86,6 +95,7 @@ const SETTINGS = {
   'politeness.addressDelayMs': 0,
   'breaker.failures': 100,
   'page.threads': 1,
+  exclude: ['/shop/'],
 } as const;
 
 /** Answers that are not given yet. */

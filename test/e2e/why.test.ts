@@ -12,7 +12,8 @@ import type { WhyAnswer } from '../../src/why/answer.js';
 import { explain } from '../../src/why/explain.js';
 import type { WhyFacts } from '../../src/why/facts.js';
 import { gatherFacts } from '../../src/why/gather.js';
-import { judge, lastRun, termsOf } from '../../src/why/last-run.js';
+import { lastConfig, termsOf } from '../../src/why/last-run.js';
+import { judge, rulesInForce } from '../../src/why/rules.js';
 import { renderAnswer } from '../../src/why/render.js';
 import { ROOT } from './crawl-process.js';
 import { CASES, RUNNING_CASES, type WhyCase } from './why-cases.js';
@@ -37,13 +38,14 @@ beforeAll(async () => {
   web = await crawledWeb();
   const store = await openStore({ dir: web.dataDir, warcinfo: () => new Uint8Array() });
   try {
-    const run = lastRun(await store.lastRun());
-    if (run === null) throw new Error('the run has left no note');
+    const config = lastConfig(await store.lastRun());
+    if (config === null) throw new Error('the run has left no note');
+    const rules = rulesInForce(config, await store.readSettings());
     const sources = {
       store,
       nowMs: Date.now(),
-      judge: (made: Candidate, depth: number) => judge(run.rules, made, depth),
-      termsOf: (host: string) => termsOf(run.config, host),
+      judge: (made: Candidate, depth: number) => judge(rules, made, depth),
+      termsOf: (host: string) => termsOf(config, host),
       liveOf: null,
     };
     for (const one of CASES) {

@@ -39,6 +39,7 @@ export function portDoubles(overrides: Overrides = {}): PortDoubles {
     readDead: never,
     noteRun: never,
     lastRun: never,
+    readSettings: never,
     listSummaries: never,
     opened: () => {
       throw new Error('this store was never opened');

@@ -4,7 +4,7 @@ import { CODES, type Attempt, type Code, type OutcomeKind } from '../../src/doma
 import type { UrlRecord, UrlState } from '../../src/domain/record.js';
 import { type AdmissionCode, type CrawlRules, rulesOf } from '../../src/policy/admission.js';
 import { NO_SETTINGS } from '../../src/domain/crawl-settings.js';
-import { judge } from '../../src/why/last-run.js';
+import { judge } from '../../src/why/rules.js';
 import { type OriginRobots, UNKNOWN } from '../../src/policy/robots/freshness.js';
 import { UNTOUCHED } from '../../src/protocols/host-snapshot.js';
 import { explain } from '../../src/why/explain.js';
