@@ -17,7 +17,6 @@ import { PAUSED, type RunFacts } from './admin/status.js';
 import { configuredRules } from './config/configured-rules.js';
 import type { Config } from './config/schema.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
-import type { CrawlSettings } from './domain/crawl-settings.js';
 import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';

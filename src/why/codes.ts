@@ -19,7 +19,6 @@ const RETRIED = 'It is asked again after a while, some times; then it is a dead 
 const OVER = 'It is not asked again.';
 const REFUSED_HERE = 'It is not asked for.';
 const REFUSED_BY_RULE = 'It is not let in, wherever it is found.';
-const TRAP_ADVICE = 'If the site is like that, raise the bound.';
 const FOUND_AGAIN = 'Give it as a seed when the bound is right';
 const SPELLING_ADVICE = 'Write an absolute http or https URL.';
 
@@ -222,17 +221,17 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
   trap_url_length: {
     said: 'it is longer than real URLs are, as where a site makes them up without end',
     follows: REFUSED_BY_RULE,
-    advice: TRAP_ADVICE,
+    advice: 'If the site is like that, raise `traps.urlCharactersMax`.',
   },
   trap_path_depth: {
     said: 'its path has more segments than real ones have, as where folders lead into folders without end',
     follows: REFUSED_BY_RULE,
-    advice: TRAP_ADVICE,
+    advice: 'If the site is like that, raise `traps.segmentsMax`.',
   },
   trap_repeated_segments: {
     said: 'its path goes through the same segments again and again, as where links lead in circles',
     follows: REFUSED_BY_RULE,
-    advice: TRAP_ADVICE,
+    advice: 'If the site is like that, raise `traps.repeatsMax`.',
   },
   redirect_limit: {
     said: 'it came at the end of more redirects in a row than are followed',

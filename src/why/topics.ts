@@ -108,10 +108,18 @@ export function rules({ rules, spelling }: WhyFacts): string[] {
   const { refusal } = rules;
   const sentences = [scopeWords(rules, spelling.host)];
   if (refusal !== null && refusal.code !== 'out_of_scope') {
-    sentences.push(`${capital(CODE_WORDS[refusal.code].said)}: ${shown(refusal.detail)} [${refusal.code}].`);
+    sentences.push(refusalWords(refusal));
   }
   if (refusal === null) sentences.push('No rule of the crawl refuses it.');
   return sentences;
+}
+
+/** What a pattern says needs words; what passed a bound has them. */
+function refusalWords({ code, detail }: NonNullable<RuleFacts['refusal']>): string {
+  const isPattern = code === 'excluded' || code === 'not_included';
+  return isPattern
+    ? `${capital(CODE_WORDS[code].said)}: ${shown(detail)} [${code}].`
+    : `Refused by a bound: ${shown(detail)} [${code}].`;
 }
 
 function scopeWords({ scope, inScope, judgedBy }: RuleFacts, host: string): string {
