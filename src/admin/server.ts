@@ -4,11 +4,12 @@
  * Nothing leans on it. It shares the process with the crawl, so what it takes is bounded: bodies, headers, connections,
  * time. Every error is `{error: {code, message, where, advice}}`.
  */
+import { join } from 'node:path';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import { type LogPort, StoreError } from '../protocols/ports.js';
 import { ControlError } from './control.js';
-import { listenOn, type SocketAddress, socketAddress } from './socket.js';
+import { listenOn, SOCKET_NAME, type SocketAddress, socketAddress } from './socket.js';
 
 /** A hundred thousand seeds of three hundred bytes, and room. */
 export const BODY_BYTES_MAX = 64 * 1024 * 1024;
@@ -65,7 +66,7 @@ export function controlApp(routes: readonly Routes[], log: LogPort): ControlApp 
 export interface ControlServer {
   /** Where it can be reached. */
   readonly path: string;
-  /** Never rejects. Cuts what is under way. */
+  /** Never rejects. Cuts what is under way; once, however often it is asked. */
   close(): Promise<void>;
 }
 
@@ -87,14 +88,13 @@ export async function openControlServer(
   }
   // A connection that breaks is its peer's affair, a server that does costs the control alone.
   app.server.on('error', (error) => log.log('warn', 'control_failed', { reason: error.message }));
-  return {
-    path: address.path,
-    close: async () => {
-      app.server.closeAllConnections();
-      await app.close().catch((error: unknown) => log.log('warn', 'control_not_closed', { reason: String(error) }));
-      address.release();
-    },
+  const close = async () => {
+    app.server.closeAllConnections();
+    await app.close().catch((error: unknown) => log.log('warn', 'control_not_closed', { reason: String(error) }));
+    address.release();
   };
+  let closed: Promise<void> | null = null;
+  return { path: join(dataDir, SOCKET_NAME), close: () => (closed ??= close()) };
 }
 
 // -- errors -----------------------------------------------------------------------------------------------------

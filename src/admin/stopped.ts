@@ -59,8 +59,7 @@ async function sowInto(store: StorePort, candidates: readonly Candidate[], clock
   const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
   const admitted = candidates.map((candidate, i) => seedAdmission(candidate, nextSequence + i, now));
   const seeds = candidates.map(({ url, key }) => ({ url, key }));
-  const settings = { scopeHosts: [...new Set(candidates.map(({ host }) => host))] };
-  const part = { kind: 'seed', command: 1, seeds, refused: [], settings, admitted } as const;
+  const part = { kind: 'seed', command: 1, seeds, refused: [], admitted, settings: null } as const;
   const known = new Set((await store.commit(batch + 1, [part], true)).known);
   const urlsOf = (isKnown: boolean) => seeds.filter(({ key }) => known.has(key) === isKnown).map(({ url }) => url);
   return { queued: urlsOf(false), known: urlsOf(true) };

@@ -14,6 +14,10 @@ export function crawlCommand(terminal: Terminal, ended: (exit: ExitCode) => void
     .option('--wait <seconds>', 'end when nothing falls due within this time (waitSeconds)', wholeNumber(0, 86_400))
     .addOption(new Option('--scope <scope>', 'how far links are followed (scope)').choices(['host', 'site', 'any']))
     .option('--max-depth <n>', 'follow links so far from a seed', wholeNumber(0, 1e6))
+    .addOption(
+      repeatable('--include <pattern>', 'follow only what matches: /path, HOST, HOST/path, a URL (repeatable)'),
+    )
+    .addOption(repeatable('--exclude <pattern>', 'leave what matches; * and $ as in robots.txt (repeatable)'))
     .option('--events', 'with --json: one line a visit', false)
     .addOption(
       repeatable('--fault <actor:message:nth:times>', 'crash an actor on purpose, to test (repeatable)', faultWords),

@@ -32,6 +32,8 @@ export interface CrawlCommandOptions extends ConfigOptions, LogOptions {
   readonly wait?: number;
   readonly scope?: Config['scope'];
   readonly maxDepth?: number;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
   readonly fault: readonly FaultWords[];
   readonly events: boolean;
   readonly json: boolean;
@@ -101,6 +103,8 @@ function configOf(options: CrawlCommandOptions): Config {
   const assignments = [...options.set];
   if (options.scope !== undefined) assignments.push(`scope=${options.scope}`);
   if (options.maxDepth !== undefined) assignments.push(`maxDepth=${options.maxDepth}`);
+  if (options.include.length > 0) assignments.push(`include=${JSON.stringify(options.include)}`);
+  if (options.exclude.length > 0) assignments.push(`exclude=${JSON.stringify(options.exclude)}`);
   if (options.wait !== undefined) assignments.push(`waitSeconds=${options.wait}`);
   const loaded = readConfig({ ...options, set: assignments });
   checkAuthorities(loaded);
@@ -230,6 +234,9 @@ function tell(event: CrawlEvent, options: CrawlCommandOptions, terminal: Termina
   }
   if (event.event === 'held') progress.aside(`Held: ${event.why}`);
   if (event.event === 'resumed') progress.aside('Going on.');
+  if (event.event === 'scope_widened') {
+    progress.aside(`Scope widened to ${event.to}: the seed at ${event.from} redirects there.`);
+  }
 }
 
 /** Of each host that is not in order: the code of its last visit. */

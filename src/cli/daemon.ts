@@ -1,7 +1,7 @@
 /** `orbweaver daemon`: a crawl that goes on when nothing is left, for seeds to come and URLs that fall due. */
 import { Command, Option } from 'commander';
 import type { CrawlCommandOptions } from './crawling.js';
-import { DATA_DEFAULT, wholeNumber, withConfigOptions, withJsonOption, withLogOptions } from './options.js';
+import { DATA_DEFAULT, wholeNumber, withConfigOptions, withJsonOption, withLogOptions, repeatable } from './options.js';
 import { examples } from './program.js';
 import type { ExitCode, Terminal } from './terminal.js';
 
@@ -12,6 +12,10 @@ export function daemonCommand(terminal: Terminal, ended: (exit: ExitCode) => voi
     .option('--data <dir>', 'what the crawl keeps; another crawl needs another one', DATA_DEFAULT)
     .addOption(new Option('--scope <scope>', 'how far links are followed (scope)').choices(['host', 'site', 'any']))
     .option('--max-depth <n>', 'follow links so far from a seed', wholeNumber(0, 1e6))
+    .addOption(
+      repeatable('--include <pattern>', 'follow only what matches: /path, HOST, HOST/path, a URL (repeatable)'),
+    )
+    .addOption(repeatable('--exclude <pattern>', 'leave what matches; * and $ as in robots.txt (repeatable)'))
     .option('--events', 'with --json: one line a visit', false)
     .addHelpText(
       'after',

@@ -46,7 +46,9 @@ export function hostsCommand(terminal: Terminal): Command {
     if (options.json) for (const row of rows) printJson(terminal, row);
     else for (const line of formatHosts(rows, Date.now())) terminal.print(line);
     if (next !== null)
-      terminal.note(`There may be more: ${commandLine(`hosts --state ${options.state} --after ${next}`)}`);
+      terminal.note(
+        `There may be more: ${commandLine(`hosts --data ${options.data} --state ${options.state} --after ${next}`)}`,
+      );
   });
 }
 

@@ -105,6 +105,23 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(await store.readRecord(keyOf('http://a.test/3'), 'a.test')).toBeNull();
     });
 
+    it('lists the counts of all hosts in pages, those with nothing queued too', async () => {
+      expect(await store.listSummaries(null, 10)).toEqual({ summaries: [], complete: true });
+      const urls = ['a', 'b', 'c', 'd', 'e'].map((name) => `http://${name}.test/`);
+      await store.commit(1, [seedPart(urls.map((url, i) => admission(url, i + 1)))], false);
+      const seen: string[] = [];
+      for (let after: string | null = null; ; ) {
+        const { summaries, complete } = await store.listSummaries(after, 2);
+        expect(summaries.length).toBeLessThanOrEqual(2);
+        for (const summary of summaries) expect(summary).toEqual(await store.readSummary(summary.host));
+        seen.push(...summaries.map(({ host }) => host));
+        after = summaries.at(-1)?.host ?? after;
+        if (complete) break;
+      }
+      expect(seen.toSorted()).toEqual(['a.test', 'b.test', 'c.test', 'd.test', 'e.test']);
+      expect((await store.listSummaries(null, 5)).summaries).toHaveLength(5);
+    });
+
     it('tells news only of a class better than any that had rows', async () => {
       const commit = async (batch: number, priority: 1 | 3 | 5) => {
         const receipt = await store.commit(
