@@ -119,7 +119,11 @@ const NO_ATTEMPTS: readonly never[] = [];
 
 function encodeAttempts(attempts: readonly Attempt[]): readonly unknown[] {
   if (attempts.length === 0) return NO_ATTEMPTS;
-  return attempts.map((it) => [it.atMs, it.outcome, it.code, it.status, it.tier, it.durationMs]);
+  return attempts.map(({ atMs, outcome, code, status, tier, durationMs, detail }) =>
+    detail === undefined
+      ? [atMs, outcome, code, status, tier, durationMs]
+      : [atMs, outcome, code, status, tier, durationMs, detail],
+  );
 }
 
 function decodeAttempt(read: Fields): Attempt {
@@ -132,6 +136,7 @@ function decodeAttempt(read: Fields): Attempt {
     status: read.numberOrNull(3),
     tier: tier as Attempt['tier'],
     durationMs: read.number(5),
+    ...(read.has(6) ? { detail: read.text(6) } : {}),
   };
 }
 
@@ -411,6 +416,18 @@ export function decodeVersion(bytes: Uint8Array): number | Poison {
   return read.poison ?? version;
 }
 
+export function encodeTold(told: string): Buffer {
+  return pack([1, told]);
+}
+
+export function decodeTold(bytes: Uint8Array): string | Poison {
+  const row = decodeTuple(bytes, 1, 2);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const told = read.text(1);
+  return read.poison ?? told;
+}
+
 // -- reading ----------------------------------------------------------------------------------------------------
 
 function decodeTuple(bytes: Uint8Array, version: number, length: number): readonly unknown[] | Poison {
@@ -437,6 +454,11 @@ class Fields {
 
   wrong(index: number): void {
     this.poison ??= new Poison(`field ${index} does not fit`);
+  }
+
+  /** For a field that may be absent at the end. */
+  has(index: number): boolean {
+    return index < this.row.length;
   }
 
   text(index: number): string {
