@@ -242,11 +242,13 @@ export function planTree(
   opened: Inheritance,
 ): TreePlan {
   const { config, pagesMax } = options;
-  const settings = { ...opened.settings, configured: configuredRules(config) };
+  const { settings } = opened;
+  const configured = configuredRules(config);
   const exempt = addressRangesOf(config.politeness.addressExempt);
   return {
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
+      configured,
       settings,
       seen: opened.seen,
       totals: opened.totals,
@@ -262,7 +264,7 @@ export function planTree(
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
       resumed: opened.totals.urls > 0,
-      rules: rulesOf(settings.configured, settings, []),
+      rules: rulesOf(configured, settings, []),
     },
     host: (name) => ({
       name,

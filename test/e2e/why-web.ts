@@ -110,8 +110,7 @@ async function whileRunning(
   const running = startCrawl({ seeds: seeds.map(url), dataDir, words: ['--wait', '0'], settings: SETTINGS });
   try {
     await until('a request hangs', () => hanging.length > 0);
-    const control = await reachControl(dataDir);
-    if (control === null) throw new Error('the running crawl does not listen');
+    const control = await controlOf(dataDir);
     const asked = url('http://slow.test/page/1');
     await until('its robots.txt is in the store', async () => (await control.why(asked)).robots.status !== null);
     await ask(control);
@@ -120,6 +119,17 @@ async function whileRunning(
     await running.ended;
     for (const response of hanging.splice(0)) response.end();
   }
+}
+
+/** It listens a little later than it crawls. */
+async function controlOf(dataDir: string): Promise<Control> {
+  const found: Control[] = [];
+  await until('the running crawl listens', async () => {
+    const control = await reachControl(dataDir);
+    if (control !== null) found.push(control);
+    return control !== null;
+  });
+  return found[0] as Control;
 }
 
 async function crawlFrom(seeds: readonly string[], dataDir: string, delaysSeconds: readonly number[]): Promise<void> {
