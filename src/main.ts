@@ -37,6 +37,8 @@ export interface CrawlOptions {
   readonly config: Config;
   readonly dataDir: string;
   readonly seeds: readonly Candidate[];
+  /** Fetch seeds that are known already once more. */
+  readonly again?: boolean;
   readonly pagesMax: number | null;
   readonly secondsMax: number | null;
   readonly log: LogPort;
@@ -227,6 +229,7 @@ export function planTree(
       headerBytesMax: config.fetch.headerBytesMax,
       linksMax: config.page.linksMax,
       archive: config.archive.enabled,
+      metadata: config.archive.metadata,
       parserThreads: config.page.threads,
       retry: {
         schedule: config.retry.delaysSeconds.map((seconds) => seconds * 1_000),
@@ -277,9 +280,9 @@ class RunningCrawl implements Crawl {
     const ports: Ports = { ...outside, net, announce: (event) => this.hear(event) };
     this.kernel = createKernel(engineTree(plan), ports, options.faults === undefined ? {} : { faults: options.faults });
     this.kernel.start();
-    const { seeds } = options;
+    const { seeds, again = false } = options;
     if (seeds.length > 0)
-      this.kernel.tell(addresses.frontier, { type: 'seed', command: 1, candidates: seeds, refused: [] });
+      this.kernel.tell(addresses.frontier, { type: 'seed', command: 1, again, candidates: seeds, refused: [] });
     this.ended = this.run();
   }
 
@@ -323,7 +326,7 @@ class RunningCrawl implements Crawl {
     switch (event.event) {
       case 'visit':
         this.outcomes.set(event.outcome, (this.outcomes.get(event.outcome) ?? 0) + 1);
-        if (event.outcome === 'fetched') this.pages += 1;
+        if (event.outcome === 'fetched' || event.outcome === 'unchanged') this.pages += 1;
         break;
       case 'totals':
         this.totals = event.totals;

@@ -127,7 +127,7 @@ export const frontier: Behaviour<Props, State, Message> = {
   },
 
   on: {
-    seed: (state, { command, candidates, refused }, now) => {
+    seed: (state, { command, again, candidates, refused }, now) => {
       begin(state);
       const admitted: Admission[] = [];
       for (const candidate of candidates) state.scope = widen(state.scope, candidate.host);
@@ -138,6 +138,7 @@ export const frontier: Behaviour<Props, State, Message> = {
       const part: Part = {
         kind: 'seed',
         command,
+        again,
         seeds: candidates.map(({ url, key }) => ({ url, key })),
         refused,
         admitted,
@@ -297,6 +298,7 @@ function newRecord(candidate: Candidate, finder: Finder, depth: number, now: Ins
     host: candidate.host,
     state: 'queued',
     source: candidate.source,
+    element: candidate.element,
     via: finder.via,
     hopPath: finder.hopPath + hop,
     depth,
@@ -309,6 +311,7 @@ function newRecord(candidate: Candidate, finder: Finder, depth: number, now: Ins
     etag: null,
     lastModified: null,
     digest: null,
+    archived: null,
     robots: null,
   };
 }

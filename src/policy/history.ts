@@ -8,6 +8,7 @@ import type { Attempt, Code } from '../domain/outcome.js';
 import {
   ATTEMPTS_KEPT,
   type DeadLetter,
+  type PriorityClass,
   type QueueEntry,
   type QueuePosition,
   type UrlRecord,
@@ -34,7 +35,7 @@ export function completed(
   entry: QueueEntry,
   attempt: Attempt,
   state: UrlState,
-  changes: Partial<Pick<UrlRecord, 'etag' | 'lastModified' | 'digest' | 'robots'>>,
+  changes: Partial<Pick<UrlRecord, 'etag' | 'lastModified' | 'digest' | 'archived' | 'robots'>>,
 ): Settlement {
   const record: UrlRecord = {
     ...noted(entry.record, attempt),
@@ -106,6 +107,16 @@ export function putOff(entry: QueueEntry, nowWallMs: number): Settlement {
  */
 export function maySeedAgain(record: UrlRecord): boolean {
   return record.state === 'refused' && record.attempts.at(-1)?.status == null;
+}
+
+/** Whether a URL stands in no queue, so that it can be queued once more. */
+export function isAtRest({ state }: UrlRecord): boolean {
+  return state !== 'queued' && state !== 'waiting' && state !== 'parked';
+}
+
+/** The record of a URL that is to be fetched again: what is known of it stays, what was used up is given back. */
+export function queuedAgain(record: UrlRecord, priority: PriorityClass): UrlRecord {
+  return { ...record, state: 'queued', priority, deliveries: 0, workerCrashes: 0, processDeaths: 0 };
 }
 
 /** A delivery was used: it waits for the next, or it was the last. */

@@ -117,7 +117,7 @@ async function runProduction(composition: Composition, interrupted: Promise<EndR
   };
   const kernel = createKernel(engineTree(plan), { ...ports, announce }, { trace: composition.trace });
   kernel.start();
-  kernel.tell(addresses.frontier, { type: 'seed', command: 1, candidates, refused: [] });
+  kernel.tell(addresses.frontier, { type: 'seed', command: 1, again: false, candidates, refused: [] });
   const end = await Promise.race([ended, interrupted, kernel.failed]);
   if (typeof end !== 'string') throw new Error(`the tree failed at ${end.actor}: ${end.reason}`);
   kernel.tell(addresses.workbench, { type: 'drain' });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { getSurt } from 'warcio/utils';
 import { cdxjLine, readCdxjLine, surt, timestamp14 } from '../../src/sinks/cdxj.js';
-import { archiveOf } from '../store/parts.js';
 
 describe('CDXJ', () => {
   it.each([
@@ -19,10 +18,11 @@ describe('CDXJ', () => {
   });
 
   it('writes a line that it can read back', () => {
-    const entry = archiveOf('http://a.test/x y', 'text');
+    const payloadDigest = 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ';
+    const entry = { url: 'http://a.test/x y', atMs: 0, mime: 'text/html', status: 200, payloadDigest };
     const line = cdxjLine(entry, { filename: 'f.warc.gz', offset: 7, length: 9 });
     expect(line.endsWith('\n')).toBe(true);
-    expect(readCdxjLine(line.trimEnd())).toEqual({ url: entry.url, offset: 7, length: 9 });
+    expect(readCdxjLine(line.trimEnd())).toEqual({ url: entry.url, payloadDigest, offset: 7, length: 9 });
     expect(readCdxjLine(line.slice(0, 30))).toBeNull();
     expect(readCdxjLine('')).toBeNull();
   });

@@ -18,11 +18,14 @@ function visitOf(body: string | Uint8Array, changes: Partial<ArchivedVisit> = {}
       ['Transfer-Encoding', 'chunked'],
     ],
     requestHeaders: [['User-Agent', 'TestBot/1.0']],
+    rawHead: null,
+    sentHead: null,
     remoteAddress: '192.0.2.7',
     body: bytes,
     payloadDigest: sha1Digest(bytes),
     cut: false,
     fetchedAtMs: Date.UTC(2026, 10, 30, 12, 0, 0, 7),
+    metadata: null,
     ...changes,
   };
 }

@@ -94,7 +94,7 @@ async function checkWhole(store: StorePort, dir: string, batches: number): Promi
   expect(pages.map((it) => it.url)).toEqual(Array.from({ length: batches - 1 }, (_, i) => urlOf(i + 1, 0)));
   const warc = await readFile(join(dir, 'archive/orbweaver-00001.warc.gz'));
   const members = gunzipSync(warc).toString();
-  expect(members.match(/\nresponse /g)).toHaveLength(batches - 1);
+  expect(members.match(/\r\nWARC-Type: response\r\n/g)).toHaveLength(batches - 1);
   const last = pages.at(-1).warc;
   expect(last.offset + last.length).toBe(warc.length);
   expect(store.opened().totals).toEqual({
