@@ -14,6 +14,11 @@ export function crawlCommand(terminal: Terminal, ended: (exit: ExitCode) => void
     .option('--wait <seconds>', 'end when nothing falls due within this time (waitSeconds)', wholeNumber(0, 86_400))
     .addOption(new Option('--scope <scope>', 'how far links are followed (scope)').choices(['host', 'site', 'any']))
     .option('--max-depth <n>', 'follow links so far from a seed', wholeNumber(0, 1e6))
+    .option(
+      '--again',
+      'fetch seeds that are known already once more; of those that changed the new version is kept',
+      false,
+    )
     .option('--events', 'with --json: one line a visit', false)
     .addOption(
       repeatable('--fault <actor:message:nth:times>', 'crash an actor on purpose, to test (repeatable)', faultWords),

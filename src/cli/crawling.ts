@@ -30,6 +30,7 @@ export interface CrawlCommandOptions extends ConfigOptions, LogOptions {
   readonly scope?: Config['scope'];
   readonly maxDepth?: number;
   readonly fault: readonly FaultWords[];
+  readonly again: boolean;
   readonly events: boolean;
   readonly json: boolean;
 }
@@ -67,6 +68,7 @@ export async function crawl(
       config,
       dataDir,
       seeds,
+      again: options.again,
       pagesMax: options.maxPages ?? null,
       secondsMax: options.maxSeconds ?? null,
       log,
