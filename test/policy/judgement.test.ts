@@ -256,6 +256,17 @@ describe('the table of judgement: content', () => {
   ] as const)('%s', (_, transport, result, ...row) => {
     expect(brief(judgeContent(transport, result, null))).toEqual(row);
   });
+
+  it('L4: the same content on a 200 is no change, and is told apart from a 304', () => {
+    const { contentDigest } = parsed();
+    expect(judgeContent(content, parsed(), contentDigest)).toMatchObject({
+      outcome: 'unchanged',
+      code: 'same_content',
+      urlState: 'active',
+      next: 'commit',
+    });
+    expect(judgeContent(content, parsed(), `${contentDigest}x`)).toMatchObject({ outcome: 'fetched', code: 'ok' });
+  });
 });
 
 describe('what was never asked for', () => {
