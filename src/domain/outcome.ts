@@ -56,6 +56,13 @@ export const CODES = {
   url_scheme: 'not an http or https URL',
   url_too_long: 'longer than the bound; never cut',
   url_host_invalid: 'the host name can not exist',
+  out_of_scope: 'its host is none of those that the crawl may enter',
+  too_deep: 'further from a seed than the crawl goes',
+  excluded: 'it matches a pattern that is excluded',
+  not_included: 'it matches none of the patterns that are included',
+  trap_url_length: 'longer than the bound for URLs that are taken for real ones',
+  trap_path_depth: 'more path segments than the bound',
+  trap_repeated_segments: 'its path goes through the same segments again and again',
   redirect_limit: 'the chain of redirects is longer than its bound',
   interrupted: 'given up because the process was stopping; it stays queued',
 } as const satisfies Record<string, string>;

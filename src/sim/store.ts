@@ -88,6 +88,7 @@ class SimulatedDisk implements Disk {
       countDeaths: (urls) => inner.countDeaths(urls),
       readRecord: (key, host) => read('record', () => inner.readRecord(key, host)),
       readSummary: (host) => read('summary', () => inner.readSummary(host)),
+      listSummaries: (after, limit) => read('summaries', () => inner.listSummaries(after, limit)),
       opened: () => inner.opened(),
     };
   }
@@ -122,9 +123,9 @@ class SimulatedDisk implements Disk {
       reopen: async () => {
         expect('reopen', 'failed', 'ready');
         await this.#wait('reopen', 2, 40);
-        const batch = await inner.reopen();
+        const opening = await inner.reopen();
         phase = 'ready';
-        return batch;
+        return opening;
       },
       close: async () => {
         expect('close', 'ready', 'failed');

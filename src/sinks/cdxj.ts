@@ -2,9 +2,9 @@
  * CDXJ, the index beside an archive file: one line a response or revisit record, `SURT timestamp {json}`.
  *
  * The key is a SURT (Sort-friendly URI Reordering Transform) as replay tools look it up: no scheme, no `www.`, host
- * labels reversed, all lower case, query parameters sorted. While an archive
- * file grows, its lines come in the order of appending; afterwards they are sorted by bytes (as by `LC_ALL=C sort`), so
- * that a URL is found by bisection and indexes are merged by `sort -m`. Numbers are strings, as pywb writes them.
+ * labels reversed, all lower case, query parameters sorted. While an archive file grows, its lines come in the order of
+ * appending; afterwards they are sorted by bytes (as by `LC_ALL=C sort`), so that a URL is found by bisection and
+ * indexes are merged by `sort -m`. Numbers are strings, as pywb writes them.
  */
 import { Buffer } from 'node:buffer';
 

@@ -13,12 +13,14 @@
  * 5. The mark that a process is running, on the disk before anything else is written.
  */
 import { LRUCache } from 'lru-cache';
+import { NO_SETTINGS } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { StoreError, type StoreOpening } from '../protocols/ports.js';
 import type { FileSystem } from '../sinks/files.js';
 import { Appending, type ArchiveOptions, archiveFile, indexFileOf, PAGES_FILE } from './appending.js';
 import {
   decodeFile,
+  decodeSettings,
   decodeState,
   decodeUnsynced,
   decodeVersion,
@@ -27,6 +29,7 @@ import {
   encodeVersion,
   type FileMark,
   Poison,
+  type SettingsRow,
   type StoreState,
   type UnsyncedBatch,
 } from './codec.js';
@@ -35,7 +38,7 @@ import { storeErrorFrom } from './errors.js';
 import { PoisonList, setAside } from './poison.js';
 import type { HostQueue } from './queues.js';
 import { type FilesKnown, repairFiles, type Repaired } from './repair.js';
-import { fileKey, fileOfKey, KIND, kindRange, META, SCHEMA_VERSION, unsyncedKey } from './schema.js';
+import { fileKey, fileOfKey, hostOfKey, KIND, kindRange, META, SCHEMA_VERSION, unsyncedKey } from './schema.js';
 import { sortLeftOver } from './sorting.js';
 
 export interface OpeningOptions extends ArchiveOptions {
@@ -59,6 +62,7 @@ export interface Session {
   /** Batches whose rows of kind `a` the next sync commit takes away. */
   unsynced: number[];
   state: StoreState;
+  settings: SettingsRow;
 }
 
 export const EMPTY_STATE: StoreState = {
@@ -72,8 +76,8 @@ export const EMPTY_STATE: StoreState = {
 export interface Belief {
   /** The last sync failed: what came after the last good one may be lost though it can still be read. */
   readonly distrust: boolean;
-  /** Rows that are queued anew get sequences from there on, or higher ones. */
-  readonly freshFrom: number;
+  /** Rows that are queued anew leave so many sequences to what is numbered and not yet committed. */
+  readonly leap: number;
 }
 
 export async function openSession(
@@ -98,12 +102,13 @@ async function openStoreOn(database: Database, options: OpeningOptions, belief: 
   const known = await readFilesKnown(database, options.files, notes);
   const { files } = options;
   const distrust = belief.distrust || !(await forceToDisk(files, known)); // 4
-  const { freshFrom } = belief;
-  const repaired = await repairFiles({ database, files, known, state: stored, distrust, freshFrom, notes });
+  const { leap } = belief;
+  const repaired = await repairFiles({ database, files, known, state: stored, distrust, leap, notes });
   await cutFiles(files, known.marks, notes);
   await markRunning(database, repaired); // 5
   await sortLeftOver(database, files, repaired.state.archiveNumber, notes);
   const { state } = repaired;
+  const settings = await readSettings(database, notes);
   const session: Session = {
     database,
     files,
@@ -113,9 +118,31 @@ async function openStoreOn(database: Database, options: OpeningOptions, belief: 
     suspects: new Set(),
     unsynced: [],
     state,
+    settings,
   };
   const { batch, nextSequence, totals } = state;
-  return { session, opening: { totals, batch, nextSequence, unclean, notes } };
+  const scopeHosts = await readScopeHosts(database);
+  return { session, opening: { totals, batch, nextSequence, settings: { ...settings, scopeHosts }, unclean, notes } };
+}
+
+/** Settings that can't be read are as if there were none, and are said: a crawl goes on by its configuration. */
+async function readSettings(database: Database, notes: string[]): Promise<SettingsRow> {
+  const value = await database.get(META.settings);
+  if (value === undefined) return NO_SETTINGS;
+  const settings = decodeSettings(value);
+  if (!(settings instanceof Poison)) return settings;
+  notes.push(
+    `the crawl's settings can't be read (${settings.reason}): it is as if nothing had been excluded or paused`,
+  );
+  return NO_SETTINGS;
+}
+
+async function readScopeHosts(database: Database): Promise<HostName[]> {
+  const hosts: HostName[] = [];
+  for await (const rows of scanRange(database, kindRange(KIND.scopeHost))) {
+    for (const [rowKey] of rows) hosts.push(hostOfKey(rowKey));
+  }
+  return hosts;
 }
 
 /** Files that grew since the last sync commit. False when one of them can't be forced to the disk: then nothing of it counts. */

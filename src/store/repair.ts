@@ -56,8 +56,8 @@ export interface RepairInput {
   readonly state: StoreState;
   /** Nothing that came after the last sync commit is believed. */
   readonly distrust: boolean;
-  /** Sequences below may be given by others; those of the state are in use at any rate. */
-  readonly freshFrom: number;
+  /** So many sequences beyond those of the state may be in use by what is not yet committed. */
+  readonly leap: number;
   readonly notes: string[];
 }
 
@@ -355,7 +355,7 @@ async function writeRepair(input: RepairInput, damage: Damage, dealtWith: readon
   for (const name of damage.gone) rows.delete(fileKey(name));
   for (const batch of dealtWith) rows.delete(unsyncedKey(batch));
   for (const digest of damage.digests) rows.delete(digestKey(digest));
-  const freshFrom = Math.max(input.state.nextSequence, input.freshFrom);
+  const freshFrom = input.state.nextSequence + input.leap;
   let nextFresh = freshFrom;
   let { ready, waiting } = input.state.totals;
   for (const [host, keys] of damage.lost) {

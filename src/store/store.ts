@@ -15,8 +15,8 @@ import { partitionOf } from '../domain/host.js';
 import type { QueueSummary, UrlRecord, UrlState } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
-import type { HostLoaded, HostsListed, QueueRead } from '../protocols/effects.js';
-import { StoreError, type StoreOpening, type StorePort } from '../protocols/ports.js';
+import type { HostLoaded, HostsListed, QueueHead, QueueRead } from '../protocols/effects.js';
+import { StoreError, type StoreOpening, type StorePort, type SummaryPage } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
 import { encodeRecord } from './codec.js';
@@ -24,7 +24,7 @@ import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
 import { archiveFile, indexFileOf, isIndex } from './appending.js';
 import { type OpeningOptions, openSession, type Session } from './opening.js';
-import { bestClass, recount, summaryOf } from './queues.js';
+import { bestClass, type HostQueue, recount, summaryOf } from './queues.js';
 import * as reading from './reading.js';
 import { META, registryKey, unsyncedKey } from './schema.js';
 import { noteSorted, sortIndex } from './sorting.js';
@@ -44,8 +44,8 @@ export interface StoreOptions {
   readonly cachedHostsMax?: number;
 }
 
-/** More than are ever given in one life of the process: at ten thousand a second they last for three years. */
-const SEQUENCES_OF_A_LIFE = 2 ** 40;
+/** More than the frontier can have given and not yet seen committed; what is queued anew stands behind them. */
+const SEQUENCES_UNDER_WAY = 2 ** 32;
 const ARCHIVE_BYTES_MAX = 1_000_000_000;
 const CACHED_HOSTS_MAX = 50_000;
 
@@ -60,7 +60,7 @@ export async function openStore(options: StoreOptions): Promise<StorePort> {
     archiveBytesMax: options.archiveBytesMax ?? ARCHIVE_BYTES_MAX,
     cachedHostsMax: options.cachedHostsMax ?? CACHED_HOSTS_MAX,
   };
-  const opened = await openSession(opening, { distrust: false, freshFrom: 0 });
+  const opened = await openSession(opening, { distrust: false, leap: 0 });
   return new Store(opening, opened.session, opened.opening);
 }
 
@@ -69,7 +69,7 @@ const IN_QUEUE: ReadonlySet<UrlState> = new Set(['queued', 'waiting', 'parked'])
 
 type Phase =
   | { readonly is: 'open'; readonly session: Session }
-  | { readonly is: 'committing'; readonly session: Session }
+  | { readonly is: 'committing'; readonly session: Session; readonly over: Promise<void> }
   /** `session` is what is still to be closed. */
   | { readonly is: 'failed'; readonly error: StoreError; readonly session: Session | null; readonly distrust: boolean }
   | { readonly is: 'closed' };
@@ -78,12 +78,10 @@ class Store implements StorePort {
   readonly #options: OpeningOptions;
   #phase: Phase;
   #opening: StoreOpening;
-  /** What is queued anew while a frontier is at work, which goes on counting where this life began. */
-  readonly #freshFrom: number;
+  #commitIsOver: () => void = () => {};
 
   constructor(options: OpeningOptions, session: Session, opening: StoreOpening) {
     this.#options = options;
-    this.#freshFrom = opening.nextSequence + SEQUENCES_OF_A_LIFE;
     this.#phase = { is: 'open', session };
     this.#opening = opening;
   }
@@ -112,6 +110,8 @@ class Store implements StorePort {
       const failure = storeErrorFrom(error, `batch ${batch} can't be written`);
       this.#phase = { is: 'failed', error: failure, session, distrust: progress.syncFailed };
       throw failure;
+    } finally {
+      this.#commitIsOver();
     }
   }
 
@@ -119,7 +119,13 @@ class Store implements StorePort {
     const phase = this.#phase;
     switch (phase.is) {
       case 'open':
-        this.#phase = { is: 'committing', session: phase.session };
+        this.#phase = {
+          is: 'committing',
+          session: phase.session,
+          over: new Promise((resolve) => {
+            this.#commitIsOver = resolve;
+          }),
+        };
         return phase.session;
       case 'committing':
         throw new Error('one commit at a time: another is being written');
@@ -130,7 +136,7 @@ class Store implements StorePort {
     }
   }
 
-  async reopen(): Promise<number> {
+  async reopen(): Promise<StoreOpening> {
     const phase = this.#phase;
     if (phase.is === 'closed') throw closed();
     if (phase.is === 'committing') throw new Error('a commit is being written');
@@ -140,10 +146,13 @@ class Store implements StorePort {
     this.#phase = { is: 'failed', error, session: null, distrust };
     if (phase.session !== null) await shut(phase.session);
     try {
-      const { session, opening } = await openSession(this.#options, { distrust, freshFrom: this.#freshFrom });
+      const { session, opening } = await openSession(this.#options, {
+        distrust,
+        leap: SEQUENCES_UNDER_WAY,
+      });
       this.#phase = { is: 'open', session };
       this.#opening = { ...opening, unclean: this.#opening.unclean };
-      return opening.batch;
+      return this.#opening;
     } catch (failed) {
       const failure = storeErrorFrom(failed, "the store can't be opened again");
       this.#phase = { is: 'failed', error: failure, session: null, distrust };
@@ -197,15 +206,36 @@ class Store implements StorePort {
     if (counted === null) return { ...nothingOf(host), head: reading.EMPTY_HEAD };
     const snapshot = await reading.readSnapshot(session, counted, notes);
     const robots = await reading.readRobots(session, counted, notes);
-    const head = await reading.readHead(session, counted, counted.heads, limit, notes);
-    // Rows of a batch that is being written may be there before its counts are: nothing can be said of them then.
-    if (this.#phase.is !== 'open' || reading.agrees(counted, head))
-      return { host, snapshot, robots, summary: summaryOf(counted), head };
+    const { queue, head } = await this.#readTrueHead(session, counted, counted.heads, limit, notes);
+    return { host, snapshot, robots, summary: summaryOf(queue), head };
+  }
+
+  /**
+   * Rows that don't come to as many as are counted are counted anew, and read from where they begin: a lower bound that
+   * was too high, the store's or its host's, must hide nothing. A batch that is being written is waited for: its rows
+   * may be there before its counts are.
+   */
+  async #readTrueHead(
+    session: Session,
+    counted: HostQueue,
+    from: readonly number[],
+    limit: number,
+    notes: string[],
+  ): Promise<{ readonly queue: HostQueue; readonly head: QueueHead }> {
+    const { host } = counted;
+    const head = await reading.readHead(session, counted, from, limit, notes);
+    if (reading.agrees(counted, head)) return { queue: counted, head };
+    const phase = this.#phase;
+    if (phase.is === 'committing') {
+      await phase.over;
+      const now = (await reading.readQueueCounts(session, host, notes)) ?? counted;
+      return this.#readTrueHead(session, now, from, limit, notes);
+    }
+    if (phase.is !== 'open') return { queue: counted, head };
     const { queue } = await recount(session.database, host, counted);
     session.suspects.add(host);
     notes.push(`counts of ${host} don't fit its rows: counted anew`);
-    const anew = await reading.readHead(session, queue, queue.heads, limit, notes);
-    return { host, snapshot, robots, summary: summaryOf(queue), head: anew };
+    return { queue, head: await reading.readHead(session, queue, queue.heads, limit, notes) };
   }
 
   async readQueue(host: HostName, from: readonly number[], limit: number): Promise<Omit<QueueRead, 'type'>> {
@@ -215,7 +245,7 @@ class Store implements StorePort {
           const notes: string[] = [];
           const queue = await reading.readQueueCounts(session, host, notes);
           if (queue === null) return { host, head: reading.EMPTY_HEAD };
-          return { host, head: await reading.readHead(session, queue, from, limit, notes) };
+          return { host, head: (await this.#readTrueHead(session, queue, from, limit, notes)).head };
         }),
       (failure) => ({ host, head: reading.unreadHead(failure) }),
     );
@@ -241,6 +271,10 @@ class Store implements StorePort {
       const queue = await reading.readQueueCounts(session, host, []);
       return queue === null ? null : summaryOf(queue);
     });
+  }
+
+  async listSummaries(after: HostName | null, limit: number): Promise<SummaryPage> {
+    return this.#readOrThrow((session) => reading.listSummaries(session, after, limit));
   }
 
   /** A failed read is an answer like any other: it says why. */
@@ -307,6 +341,7 @@ async function write(session: Session, commit: Commit, progress: { syncFailed: b
   await built.rows.write(commit.sync);
   // 4. Only now does anything count.
   session.state = built.state;
+  session.settings = built.settings;
   for (const queue of built.queues) session.queues.set(queue.host, queue);
   session.poison.settle(prepared.poison);
   for (const host of prepared.recounted.keys()) session.suspects.delete(host);

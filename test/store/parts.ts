@@ -49,7 +49,7 @@ export function admission(
 
 export function seedPart(admitted: readonly Admission[], command = 1): SeedPart {
   const seeds = admitted.map(({ record: { url, key } }) => ({ url, key }));
-  return { kind: 'seed', command, again: false, seeds, refused: [], admitted };
+  return { kind: 'seed', command, again: false, seeds, refused: [], admitted, settings: null };
 }
 
 export function ready(sequence: number, priority: PriorityClass = 3): QueuePosition {
@@ -80,6 +80,7 @@ export function hostPart(host: string, changes: Partial<HostPart> = {}): HostPar
     archive: null,
     dead: [],
     admitted: [],
+    settings: null,
     ...changes,
   };
 }

@@ -19,7 +19,7 @@ async function storeAfterFailedSync() {
   await store.commit(2, [visitPart(URL_OF('a'), 0, { admitted: [admission(URL_OF('c'), 2)] })], false);
   files.failNext('sync', new Error('EIO: i/o error, fdatasync'));
   await expect(store.commit(3, bVisited, true)).rejects.toMatchObject({ code: 'store_io' });
-  expect(await store.reopen()).toBe(2);
+  expect((await store.reopen()).batch).toBe(2);
   return { store, options, bVisited };
 }
 
@@ -98,6 +98,26 @@ describe('a failed sync while the frontier goes on numbering', () => {
     expect(head.waiting.map(({ at, record }) => [record.url, record.state, at])).toEqual([
       [retried, 'waiting', waiting(0)],
     ]);
+    await store.close();
+  });
+
+  it('a row below what its host believes to be the first is read all the same: the counts say that it is there', async () => {
+    const database = new MemoryLevel<Buffer, Buffer>({ keyEncoding: 'buffer', valueEncoding: 'buffer' });
+    const options = {
+      dir: 'memory',
+      open: () => database as unknown as Database,
+      fileSystem: new MemoryFiles(),
+      warcinfo,
+    };
+    const store = await openStore(options);
+    const [low, high] = [admission(URL_OF('low'), 3), admission(URL_OF('high'), 90)];
+    const tooHigh = [0, 0, 0, 90, 0, 0, 0, 0];
+    await store.commit(1, [seedPart([low, high]), hostPart('h.test', { heads: tooHigh })], true);
+    const { head } = await store.readQueue('h.test', tooHigh, 100);
+    expect(head.ready.map(({ record }) => record.url)).toEqual([URL_OF('low'), URL_OF('high')]);
+    expect(head.notes).toEqual(["counts of h.test don't fit its rows: counted anew"]);
+    await store.commit(2, [], false);
+    expect((await store.loadHost('h.test', 100)).head.notes).toEqual([]);
     await store.close();
   });
 });
