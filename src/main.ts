@@ -16,7 +16,7 @@ import { literalRefusal, refuseAnonymous } from './admin/seed-rules.js';
 import { PAUSED, type RunFacts } from './admin/status.js';
 import type { Config } from './config/schema.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
-import type { ConfiguredRules, CrawlSettings } from './domain/crawl-settings.js';
+import type { ConfiguredRules } from './domain/crawl-settings.js';
 import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';

@@ -262,7 +262,7 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await store.commit(2, [visitPart('http://a.test/1', 1), visitPart('http://a.test/2', 2)], false);
       const warc = await ground.bytes(WARC);
       expect(gunzipSync(warc).toString()).toMatch(
-        /^WARC\/1\.1\r\nWARC-Type: warcinfo\r\n[^]*WARC-Filename: orbweaver-00001\.warc\.gz\r\n/,
+        /^WARC\/1\.1\r\nWARC-Type: warcinfo\r\n[\s\S]*WARC-Filename: orbweaver-00001\.warc\.gz\r\n/,
       );
       const pages = (await lines(PAGES)).map((it) => JSON.parse(it));
       const index = (await lines(CDXJ)).map((it) => JSON.parse(it.slice(it.indexOf('{'))));
@@ -271,7 +271,7 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
         const { type, file, offset, length } = page.warc;
         expect([type, file]).toEqual(['response', WARC]);
         expect(gunzipSync(warc.subarray(offset, offset + length)).toString()).toMatch(
-          new RegExp(`^WARC/1.1\r\nWARC-Type: response\r\n[^]*WARC-Target-URI: http://a.test/${i + 1}\r\n`),
+          new RegExp(`^WARC/1.1\r\nWARC-Type: response\r\n[\\s\\S]*WARC-Target-URI: http://a.test/${i + 1}\r\n`),
         );
         expect(index[i]).toMatchObject({
           offset: String(offset),
