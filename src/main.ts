@@ -13,7 +13,7 @@ import type { Control, TreeReport } from './admin/control.js';
 import { type Changes, Desk, type Live } from './admin/desk.js';
 import { Rate } from './admin/rate.js';
 import type { Sown } from './admin/seeds.js';
-import { literalRefusal, refuseAgain, refuseAnonymous } from './admin/seed-rules.js';
+import { literalRefusal, refuseAnonymous } from './admin/seed-rules.js';
 import type { RunFacts } from './admin/status.js';
 import type { Config } from './config/schema.js';
 import { configuredRules } from './config/rules.js';
@@ -53,6 +53,8 @@ export interface CrawlOptions {
   readonly config: Config;
   readonly dataDir: string;
   readonly seeds: readonly Candidate[];
+  /** Fetch seeds that are known already once more. */
+  readonly again?: boolean;
   readonly pagesMax: number | null;
   readonly secondsMax: number | null;
   /** Goes on when nothing is left, waiting for seeds and for what falls due. */
@@ -281,6 +283,7 @@ export function planTree(
       headerBytesMax: config.fetch.headerBytesMax,
       linksMax: config.page.linksMax,
       archive: config.archive.enabled,
+      metadata: config.archive.metadata,
       parserThreads: config.page.threads,
       retry: {
         schedule: config.retry.delaysSeconds.map((seconds) => seconds * 1_000),
@@ -350,7 +353,7 @@ class RunningCrawl implements Crawl, Live {
     this.kernel = createKernel(this.declared, ports, options.faults === undefined ? {} : { faults: options.faults });
     this.kernel.start();
     this.control = deskOf(options, outside, this);
-    if (options.seeds.length > 0) void this.sow(options.seeds, false);
+    if (options.seeds.length > 0) void this.sow(options.seeds, options.again === true);
     this.ended = this.run();
   }
 
@@ -406,11 +409,10 @@ class RunningCrawl implements Crawl, Live {
   }
 
   /** All of them in one commit; resolves after it. */
-  async sow(candidates: readonly Candidate[], again: boolean): Promise<Sown> {
-    refuseAgain(again);
+  sow(candidates: readonly Candidate[], again: boolean): Promise<Sown> {
     const command = ++this.lastCommand;
     const sown = new Promise<Sown>((resolve) => this.sowings.set(command, resolve));
-    this.kernel.tell(addresses.frontier, { type: 'seed', command, candidates, refused: [] });
+    this.kernel.tell(addresses.frontier, { type: 'seed', command, again, candidates, refused: [] });
     return sown;
   }
 
@@ -464,7 +466,7 @@ class RunningCrawl implements Crawl, Live {
     switch (event.event) {
       case 'visit':
         this.outcomes.set(event.outcome, (this.outcomes.get(event.outcome) ?? 0) + 1);
-        if (event.outcome === 'fetched') {
+        if (event.outcome === 'fetched' || event.outcome === 'unchanged') {
           this.pages += 1;
           this.rate.count(performance.now());
         }

@@ -152,7 +152,7 @@ export const frontier: Behaviour<Props, State, Message> = {
   },
 
   on: {
-    seed: (state, { command, candidates, refused }, now) => {
+    seed: (state, { command, again, candidates, refused }, now) => {
       begin(state);
       const effects: Effect[] = [];
       const settings = widenTo(state, hostsOf(candidates), effects);
@@ -172,6 +172,7 @@ export const frontier: Behaviour<Props, State, Message> = {
       const part: Part = {
         kind: 'seed',
         command,
+        again,
         seeds: seeds.map(({ url, key }) => ({ url, key })),
         refused: left,
         admitted,
@@ -357,6 +358,7 @@ function newRecord(candidate: Candidate, finder: Finder, depth: number, now: Ins
     host: candidate.host,
     state: 'queued',
     source: candidate.source,
+    element: candidate.element,
     via: finder.via,
     hopPath: finder.hopPath + hop,
     depth,
@@ -369,6 +371,7 @@ function newRecord(candidate: Candidate, finder: Finder, depth: number, now: Ins
     etag: null,
     lastModified: null,
     digest: null,
+    archived: null,
     robots: null,
   };
 }

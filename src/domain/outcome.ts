@@ -22,6 +22,7 @@ export type OutcomeKind =
 export const CODES = {
   ok: 'a response with content',
   not_modified: '304 to a request with validators',
+  same_content: 'a response with the same content as the last time',
   redirect: 'a redirect; its target is a candidate of its own',
   redirect_without_target: 'a redirect status without a usable Location',
   http_not_found: 'status 404',

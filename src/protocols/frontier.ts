@@ -23,6 +23,8 @@ export type Message =
 export interface Seed {
   readonly type: 'seed';
   readonly command: number;
+  /** Fetch those that are known already once more; what is in a queue is left as it is. */
+  readonly again: boolean;
   readonly candidates: readonly Candidate[];
   readonly refused: readonly { readonly url: string; readonly code: Code }[];
 }

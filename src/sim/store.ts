@@ -41,6 +41,7 @@ export interface Files {
   open(name: string): Promise<AppendOnly>;
   size(name: string): Promise<number | null>;
   read(name: string, offset: number, length: number): Promise<Uint8Array>;
+  rewrite(name: string, bytes: Uint8Array): Promise<void>;
 }
 
 export interface AppendOnly {
@@ -161,6 +162,10 @@ export function slowFiles(simulation: Simulation, files: Files): Files {
   return {
     size: (name) => files.size(name),
     read: (name, offset, length) => files.read(name, offset, length),
+    rewrite: async (name, bytes) => {
+      await wait(`rewrite ${name}`, 8);
+      await files.rewrite(name, bytes);
+    },
     open: async (name) => {
       const file = await files.open(name);
       return {

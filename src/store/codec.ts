@@ -11,7 +11,7 @@ import { Packr } from 'msgpackr';
 import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { type Attempt, CODES, type Code, type OutcomeKind } from '../domain/outcome.js';
-import type { DeadLetter, PriorityClass, RobotsEvidence, UrlRecord, UrlState } from '../domain/record.js';
+import type { Archived, DeadLetter, PriorityClass, RobotsEvidence, UrlRecord, UrlState } from '../domain/record.js';
 import { PRIORITY_CLASSES } from '../domain/record.js';
 import type { Source, UrlKey } from '../domain/url.js';
 import type { Totals } from '../protocols/commit.js';
@@ -35,7 +35,7 @@ function pack(tuple: readonly unknown[]): Buffer {
 
 export function encodeRecord(record: UrlRecord): Buffer {
   return pack([
-    1,
+    2,
     record.url,
     record.host,
     record.state,
@@ -53,12 +53,14 @@ export function encodeRecord(record: UrlRecord): Buffer {
     record.lastModified,
     record.digest,
     record.robots === null ? null : [record.robots.rule, record.robots.line, record.robots.fetchedAtMs],
+    record.element,
+    record.archived === null ? null : encodeArchived(record.archived, record.url),
   ]);
 }
 
 /** The key is the row's own; the host is that of the row's queue, and must be the record's. */
 export function decodeRecord(bytes: Uint8Array, key: UrlKey, host: HostName): UrlRecord | Poison {
-  const row = decodeTuple(bytes, 1, 18);
+  const row = decodeVersions(bytes, [18, 20]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   const record: UrlRecord = {
@@ -80,6 +82,9 @@ export function decodeRecord(bytes: Uint8Array, key: UrlKey, host: HostName): Ur
     lastModified: read.textOrNull(15),
     digest: read.textOrNull(16),
     robots: row[17] === null ? null : decodeRobotsEvidence(read.tuple(17, 3)),
+    // Version 1 ends before them.
+    element: row.length === 18 ? null : read.textOrNull(18),
+    archived: row.length === 18 || row[19] === null ? null : decodeArchived(read.tuple(19, 4), read.text(1)),
   };
   if (record.priority >= PRIORITY_CLASSES) read.wrong(8);
   if (record.host !== host) read.wrong(2);
@@ -142,6 +147,20 @@ function decodeAttempt(read: Fields): Attempt {
 
 function decodeRobotsEvidence(read: Fields): RobotsEvidence {
   return { rule: read.text(0), line: read.count(1), fetchedAtMs: read.number(2) };
+}
+
+/** Most often the payload came from the record's own URL. */
+function encodeArchived({ url, recordId, atMs, payloadDigest }: Archived, ownUrl: string): readonly unknown[] {
+  return [url === ownUrl ? null : url, recordId, atMs, payloadDigest];
+}
+
+function decodeArchived(read: Fields, ownUrl: string): Archived {
+  return {
+    url: read.textOrNull(0) ?? ownUrl,
+    recordId: read.text(1),
+    atMs: read.number(2),
+    payloadDigest: read.text(3),
+  };
 }
 
 // -- dead letters -----------------------------------------------------------------------------------------------
@@ -257,12 +276,8 @@ function isUnreachable(value: { readonly [field: string]: unknown }): boolean {
 
 // -- digests, poison --------------------------------------------------------------------------------------------
 
-/** What a later revisit record must be able to refer to. */
-export interface DigestOrigin {
-  readonly url: string;
-  readonly atMs: number;
-  readonly recordId: string;
-}
+/** What a later revisit record must be able to refer to. The digest is the row's key. */
+export type DigestOrigin = Omit<Archived, 'payloadDigest'>;
 
 export function encodeDigest(origin: DigestOrigin): Buffer {
   return pack([1, origin.url, origin.atMs, origin.recordId]);
@@ -306,26 +321,30 @@ export function decodeFile(bytes: Uint8Array): FileMark | Poison {
 export interface UnsyncedBatch {
   readonly segments: readonly { readonly file: string; readonly start: number; readonly end: number }[];
   readonly visits: readonly { readonly key: UrlKey; readonly host: HostName }[];
+  /** Payloads that were archived whole. */
+  readonly digests: readonly string[];
   readonly pages: number;
 }
 
 export function encodeUnsynced(batch: UnsyncedBatch): Buffer {
   return pack([
-    1,
+    2,
     batch.segments.map((it) => [it.file, it.start, it.end]),
     batch.visits.map((it) => [it.key, it.host]),
     batch.pages,
+    batch.digests,
   ]);
 }
 
 export function decodeUnsynced(bytes: Uint8Array): UnsyncedBatch | Poison {
-  const row = decodeTuple(bytes, 1, 4);
+  const row = decodeVersions(bytes, [4, 5]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   const batch = {
     segments: read.items(1, (it) => ({ file: it.text(0), start: it.count(1), end: it.count(2) })),
     visits: read.items(2, (it) => ({ key: it.text(0), host: it.text(1) })),
     pages: read.count(3),
+    digests: row.length === 4 ? [] : read.texts(4),
   };
   return read.poison ?? batch;
 }
@@ -409,6 +428,13 @@ export function decodeTold(bytes: Uint8Array): string | Poison {
 // -- reading ----------------------------------------------------------------------------------------------------
 
 function decodeTuple(bytes: Uint8Array, version: number, length: number): readonly unknown[] | Poison {
+  const lengths = new Array<number>(version).fill(0);
+  lengths[version - 1] = length;
+  return decodeVersions(bytes, lengths);
+}
+
+/** @param lengths of the tuple, by version from 1 on; 0 for a version that is not read */
+function decodeVersions(bytes: Uint8Array, lengths: readonly number[]): readonly unknown[] | Poison {
   let value: unknown;
   try {
     value = packr.unpack(bytes);
@@ -416,7 +442,9 @@ function decodeTuple(bytes: Uint8Array, version: number, length: number): readon
     return new Poison(`not msgpack: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (!Array.isArray(value)) return new Poison('not a tuple');
-  if (value[0] !== version) return new Poison(`version ${String(value[0])} of its shape is not known`);
+  const version: unknown = value[0];
+  const length = typeof version === 'number' ? (lengths[version - 1] ?? 0) : 0;
+  if (length === 0) return new Poison(`version ${String(version)} of its shape is not known`);
   if (value.length !== length) return new Poison(`${value.length} fields instead of ${length}`);
   return value;
 }
@@ -473,6 +501,12 @@ class Fields {
     const value = this.row[index] as T;
     if (!known.has(value)) this.wrong(index);
     return value;
+  }
+
+  texts(index: number): string[] {
+    const values = this.list(index);
+    if (!values.every((value) => typeof value === 'string')) this.wrong(index);
+    return values as string[];
   }
 
   flag(index: number): boolean {

@@ -23,10 +23,12 @@ import { build, Miscount, type Prepared, prepare } from './batch.js';
 import { decodeTold, encodeRecord, encodeTold, Poison } from './codec.js';
 import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
+import { archiveFile, indexFileOf, isIndex } from './appending.js';
 import { type OpeningOptions, openSession, readScopeHosts, type Session } from './opening.js';
 import { bestClass, type HostQueue, recount, summaryOf } from './queues.js';
 import * as reading from './reading.js';
 import { META, registryKey, unsyncedKey } from './schema.js';
+import { noteSorted, sortIndex } from './sorting.js';
 
 export interface StoreOptions {
   /** The data directory: `store/` for the database, the archive and pages beside it. */
@@ -166,7 +168,7 @@ class Store implements StorePort {
     this.#phase = { is: 'closed' };
     if (phase.session === null) return;
     try {
-      if (phase.is === 'open') await markStopped(phase.session);
+      if (phase.is === 'open') await stop(phase.session);
     } catch (error) {
       throw storeErrorFrom(error, "the store can't be closed in order");
     } finally {
@@ -377,8 +379,16 @@ async function write(session: Session, commit: Commit, progress: { syncFailed: b
   for (const host of prepared.recounted.keys()) session.suspects.delete(host);
   if (commit.sync) session.unsynced = [];
   else if (built.unsynced) session.unsynced.push(commit.batch);
-  if (built.plan.appends.size > 0 || commit.sync) await appending.accept(built.plan);
+  if (built.plan.appends.size > 0 || commit.sync) await sortLeft(session, await appending.accept(built.plan));
   return built.receipt;
+}
+
+/** What can't be sorted now is tried again at the next opening. */
+async function sortLeft({ database, files, appending }: Session, left: readonly string[]): Promise<void> {
+  const indexes = left.filter(isIndex);
+  if (indexes.length === 0) return;
+  const troubles = await Promise.all(indexes.map((name) => sortIndex(files, name)));
+  if (troubles.every((it) => it === null)) await noteSorted(database, appending.firstOpen());
 }
 
 /**
@@ -421,6 +431,13 @@ function tryBuild(session: Session, prepared: Prepared, commit: Commit) {
 }
 
 // -- the end ----------------------------------------------------------------------------------------------------
+
+/** The last thing is the index that is written to: what comes later is put behind its lines. */
+async function stop(session: Session): Promise<void> {
+  await markStopped(session);
+  await session.appending.close();
+  await sortIndex(session.files, indexFileOf(archiveFile(session.state.archiveNumber)));
+}
 
 /** Everything on the disk, and the mark of a running process gone. */
 async function markStopped(session: Session): Promise<void> {

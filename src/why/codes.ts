@@ -33,6 +33,11 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     follows: 'What was stored stays as it is.',
     advice: null,
   },
+  same_content: {
+    said: 'the page came, with the same content as the last time',
+    follows: 'It was archived as a repetition of the earlier one; its links were followed.',
+    advice: null,
+  },
   redirect: {
     said: 'the server sends on to another URL',
     follows: 'The target is a URL of its own, with its own admission.',

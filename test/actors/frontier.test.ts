@@ -51,6 +51,7 @@ function crawling(changes: Partial<Props> = {}): Front {
 const seed = (urls: readonly string[], command = 1): Message => ({
   type: 'seed',
   command,
+  again: false,
   candidates: urls.map((url) => candidateOf(url, { source: 'seed', element: null })),
   refused: [],
 });
@@ -522,7 +523,7 @@ class Outside {
     const candidates = urls.map((url) => candidateOf(url, { source }));
     const message: Message =
       source === 'seed'
-        ? { type: 'seed', command: 1, candidates, refused: [] }
+        ? { type: 'seed', command: 1, again: false, candidates, refused: [] }
         : visit(found(candidates), hostPart('x', ++this.ticket));
     this.tell(message, crashes);
   }

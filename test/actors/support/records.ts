@@ -22,6 +22,7 @@ export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlReco
     host: new URL(url).hostname,
     state: 'queued',
     source: 'link',
+    element: null,
     via: null,
     hopPath: 'L',
     depth: 1,
@@ -34,6 +35,7 @@ export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlReco
     etag: null,
     lastModified: null,
     digest: null,
+    archived: null,
     robots: null,
     ...changes,
   };
