@@ -5,6 +5,7 @@ import type { VettedAddress, Resolution } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
 import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
 import type { AddressRange } from '../policy/addresses.js';
+import type { CrawlRules } from '../policy/admission.js';
 import type { BackQueue } from '../policy/back-queue.js';
 import { delayAfter } from '../policy/delay.js';
 import type { BreakerTerms } from '../policy/breaker.js';
@@ -12,6 +13,7 @@ import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import { type OriginRobots, pages, type RobotsCopy, UNKNOWN } from '../policy/robots/freshness.js';
 import { compileRobots, type RobotsMatcher } from '../policy/robots/match.js';
+import type { Validators } from '../policy/validators.js';
 import type { Errand } from '../protocols/host.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 import type { PermitNumber } from '../protocols/workbench.js';
@@ -32,6 +34,8 @@ export interface Props {
   readonly headerBytesMax: number;
   readonly linksMax: number;
   readonly archive: boolean;
+  /** Metadata records beside it. */
+  readonly metadata: boolean;
   readonly parserThreads: number;
   readonly retry: RetryTerms;
   readonly breaker: BreakerTerms;
@@ -90,6 +94,8 @@ export interface Live {
   readonly asking: Map<Origin, RobotsHunt>;
   readonly errands: Errand[];
   readonly orphan: Orphan | null;
+  /** What the crawl may enter, as the newest permit said; null before the first. */
+  rules: CrawlRules | null;
 }
 
 /** What the actor waits for before its next step: one thing at a time. */
@@ -136,7 +142,8 @@ export type OpenVisit = Target & {
         readonly cut: boolean;
         /** What the gate is owed: a robots.txt may hold the delay that counts from its own end on. Null once it was told. */
         readonly closedForMs: number | null;
-        readonly validators: { readonly etag: string | null; readonly lastModified: string | null };
+        readonly remoteAddress: string;
+        readonly validators: Validators;
       }
   );
 

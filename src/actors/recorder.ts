@@ -150,7 +150,7 @@ export const recorder: Behaviour<Props, State, Message> = {
     // The batch in doubt is written under its old number: a store that holds it already only answers. Permits stay
     // held until it is written: a store that can be opened is not yet one that takes a write (D3). What the opening had
     // to queue again is news to the frontier.
-    reopened: (state, { batch }) => {
+    reopened: (state, { batch, nextSequence }) => {
       if (state.writing.phase !== 'reopening') return [state, []];
       const { batch: doubtful, trouble } = state.writing;
       return [
@@ -158,7 +158,7 @@ export const recorder: Behaviour<Props, State, Message> = {
         [
           log('info', 'store_reopened', { batch, doubtful: doubtful.number }),
           commit(doubtful),
-          send(addresses.frontier, { type: 'storeReopened' }),
+          send(addresses.frontier, { type: 'storeReopened', nextSequence }),
         ],
       ];
     },

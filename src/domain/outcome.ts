@@ -22,6 +22,7 @@ export type OutcomeKind =
 export const CODES = {
   ok: 'a response with content',
   not_modified: '304 to a request with validators',
+  same_content: 'a response with the same content as the last time',
   redirect: 'a redirect; its target is a candidate of its own',
   redirect_without_target: 'a redirect status without a usable Location',
   http_not_found: 'status 404',
@@ -55,6 +56,13 @@ export const CODES = {
   url_scheme: 'not an http or https URL',
   url_too_long: 'longer than the bound; never cut',
   url_host_invalid: 'the host name can not exist',
+  out_of_scope: 'its host is none of those that the crawl may enter',
+  too_deep: 'further from a seed than the crawl goes',
+  excluded: 'it matches a pattern that is excluded',
+  not_included: 'it matches none of the patterns that are included',
+  trap_url_length: 'longer than the bound for URLs that are taken for real ones',
+  trap_path_depth: 'more path segments than the bound',
+  trap_repeated_segments: 'its path goes through the same segments again and again',
   redirect_limit: 'the chain of redirects is longer than its bound',
   interrupted: 'given up because the process was stopping; it stays queued',
 } as const satisfies Record<string, string>;
@@ -71,4 +79,9 @@ export interface Attempt {
   readonly status: number | null;
   readonly tier: 1 | 2 | 3;
   readonly durationMs: number;
+  /** Where a redirect leads, which address the guard refused, what the connection said; absent where nothing more is known. */
+  readonly detail?: string;
 }
+
+/** A detail beyond it is cut, but for the target of a redirect, which has the bound of a URL. */
+export const DETAIL_CHARACTERS_MAX = 300;

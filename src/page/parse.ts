@@ -26,6 +26,8 @@ import { type MediaType, mediaTypeOf } from './media-type.js';
 import { joinSpace } from './words.js';
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
+/** It has no body, and what its headers say is of one that came earlier. */
+const NOT_MODIFIED = 304;
 
 /** @param nowMs a clock for `parseMicros`. */
 export function parse(task: ParseTask, nowMs: () => number = monotonicMs): ParseResult {
@@ -45,29 +47,43 @@ function monotonicMs(): number {
 function parseBody(task: ParseTask, elapsedMicros: () => number): ParseResult {
   const { body, headers, cut } = task;
   const payloadDigest = sha1Digest(body);
-  const archive = task.archive ? archiveRecords({ ...task, payloadDigest }) : null;
   const decode = task.want === 'robots' ? decodeHead : decodeBody;
   const decoded = decode(body, headers, task.decodedBytesMax, cut);
-  if (decoded.kind !== 'decoded') return unparsed(decoded.kind, decoded.detail, archive);
+  if (decoded.kind !== 'decoded')
+    return unparsed(decoded.kind, decoded.detail, archiveOf(task, payloadDigest, null, null));
 
   const { bytes } = decoded;
   const isRedirect = REDIRECT_STATUSES.has(task.status);
-  const reading = task.want === 'page' && !isRedirect ? readPage(task, bytes) : null;
+  const isPage = task.want === 'page' && !isRedirect && task.status !== NOT_MODIFIED;
+  const reading = isPage ? readPage(task, bytes) : null;
+  const redirect = isRedirect ? locationOf(task) : (reading?.refresh ?? null);
   return {
     kind: 'parsed',
     payloadDigest,
     contentDigest: bytes === body ? payloadDigest : sha1Digest(bytes),
     decodedBytes: bytes.length,
     page: reading?.page ?? null,
-    redirect: isRedirect ? locationOf(task) : (reading?.refresh ?? null),
+    redirect,
     decoded: task.want === 'robots' ? new Uint8Array(bytes) : null,
-    archive,
+    archive: archiveOf(task, payloadDigest, reading?.page ?? null, redirect),
     parseMicros: elapsedMicros(),
   } satisfies ParsedPage;
 }
 
 function unparsed(code: UnparsedPage['code'], detail: string, archive: ArchiveRecords | null): UnparsedPage {
   return { kind: 'unparsed', code, detail, archive };
+}
+
+function archiveOf(
+  task: ParseTask,
+  payloadDigest: string,
+  page: PageFacts | null,
+  redirect: Candidate | null,
+): ArchiveRecords | null {
+  if (!task.archive) return null;
+  const links = [...(redirect === null ? [] : [redirect]), ...(page?.links ?? [])];
+  const metadata = task.metadata === null ? null : { ...task.metadata, charset: page?.charset ?? null, links };
+  return archiveRecords({ ...task, payloadDigest, metadata });
 }
 
 /** RFC 9110 §10.2.2. Its bytes are UTF-8 where they can be. Null where there is none that a crawl could follow. */

@@ -15,6 +15,7 @@ import type { FetchFailure, FetchResult, Header, Resolution } from '../domain/fe
 import type { Code, OutcomeKind } from '../domain/outcome.js';
 import type { ParseResult } from '../domain/parsing.js';
 import type { UrlState } from '../domain/record.js';
+import type { AdmissionCode } from './admission.js';
 import { retryAfterMsOf } from './throttle.js';
 
 export type Next =
@@ -50,6 +51,7 @@ interface Row {
 // biome-ignore format: a table is read by its columns
 const ROWS = {
   content:          row('fetched',           'parse',       0, 'success', 'same',   'active'),
+  same_content:     row('unchanged',         'settled',     0, 'success', 'same',   'active'),
   unchanged:        row('unchanged',         'settled',     0, 'success', 'same',   'active'),
   unasked_304:      row('failed',            'retry_plain', 1, 'success', 'same',   null),
   redirect:         row('redirected',        'parse',       0, 'success', 'same',   'redirected'),
@@ -69,6 +71,7 @@ const ROWS = {
   crash:            row('failed',            'retry',       1, 'none',    'same',   null),
   interrupted:      row('failed',            'host_waits',  0, 'none',    'same',   null),
   robots_disallow:  row('blocked_by_robots', 'settled',     0, 'none',    'same',   'blocked_by_robots'),
+  against_rules:    row('refused',           'settled',     0, 'none',    'same',   'refused'),
   robots_unknown:   row('parked',            'parked',      0, 'none',    'same',   'parked'),
 } satisfies Record<string, Row>;
 
@@ -137,14 +140,23 @@ export interface ContentJudgement extends Omit<Judged, 'next' | 'breaker'> {
   readonly next: 'commit' | 'retry' | 'host_waits';
 }
 
-/** What the record learns, once the body was read. `transport` is the same visit's, and says `parse`. */
-export function judgeContent(transport: TransportJudgement, parsed: ParseResult): ContentJudgement {
+/**
+ * What the record learns, once the body was read. `transport` is the same visit's, and says `parse`.
+ * @param digestBefore of the content that was stored last; null: of none
+ */
+export function judgeContent(
+  transport: TransportJudgement,
+  parsed: ParseResult,
+  digestBefore: string | null,
+): ContentJudgement {
   const { status } = transport;
   if (parsed.kind === 'unparsed') {
     return concluded(ROWS[ROW_OF_CODE[parsed.code]], parsed.code, status);
   }
   if (parsed.redirect !== null) return concluded(ROWS.redirect, 'redirect', status);
   if (transport.outcome === 'redirected') return concluded(ROWS.beyond_bound, 'redirect_without_target', status);
+  if (transport.outcome === 'fetched' && parsed.contentDigest === digestBefore)
+    return concluded(ROWS.same_content, 'same_content', status);
   return concluded(transport, transport.code, status);
 }
 
@@ -153,6 +165,11 @@ export function judgeRobots(verdict: 'disallowed' | 'unreadable'): TransportJudg
   return verdict === 'disallowed'
     ? judged('robots_disallow', 'robots_disallowed', null)
     : judged('robots_unknown', 'robots_unreadable', null);
+}
+
+/** Why a URL that was queued isn't asked for: the rules of the crawl no longer let it in. */
+export function judgeRules(code: AdmissionCode): TransportJudgement {
+  return judged('against_rules', code, null);
 }
 
 /** What came of the visit can't be kept, as it crashes whoever handles it. */

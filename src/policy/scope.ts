@@ -4,9 +4,8 @@
  * A scope is plain data, stored with the crawl. Its names are kept sorted: a look-up is a few comparisons even with a
  * hundred thousand seeds, and two scopes of the same seeds are equal.
  */
+import type { ScopeKind } from '../domain/crawl-settings.js';
 import { type HostName, siteOf } from '../domain/host.js';
-
-export type ScopeKind = 'host' | 'site' | 'any';
 
 export type Scope =
   | { readonly kind: 'any' }
@@ -30,6 +29,14 @@ export function widen(scope: Scope, host: HostName): Scope {
   if (scope.kind === 'any' || inScope(scope, host)) return scope;
   const name = nameOf(scope.kind, host);
   return { kind: scope.kind, names: scope.names.toSpliced(placeOf(scope.names, name), 0, name) };
+}
+
+/** The same for many at once. */
+export function widenAll(scope: Scope, hosts: readonly HostName[]): Scope {
+  if (scope.kind === 'any' || hosts.length === 0) return scope;
+  const { kind } = scope;
+  const names = new Set([...scope.names, ...hosts.map((host) => nameOf(kind, host))]);
+  return names.size === scope.names.length ? scope : { kind, names: [...names].sort() };
 }
 
 function nameOf(kind: 'host' | 'site', host: HostName): string {

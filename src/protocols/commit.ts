@@ -4,10 +4,11 @@
  * The frontier adds what was admitted to it, the recorder groups parts into batches, the store turns a batch into
  * rows. Links are admitted in the same part as the visit that found them, so that neither can be without the other.
  */
+import type { CrawlSettings, SettingsChange } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { Attempt, Code } from '../domain/outcome.js';
 import type { ArchiveRecords } from '../domain/parsing.js';
-import type { DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';
+import type { Archived, DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
 
@@ -33,7 +34,8 @@ export interface PageLine {
   readonly canonical: string;
   readonly fetchedAt: string;
   readonly status: number;
-  readonly mime: string;
+  /** Null where a 304 does not say. */
+  readonly mime: string | null;
   readonly charset: string | null;
   readonly title: string | null;
   readonly digest: string;
@@ -42,14 +44,15 @@ export interface PageLine {
   readonly outcome: 'fetched' | 'unchanged';
 }
 
-/** What goes into the archive index for one response record. */
+/** What one answer leaves in the archive. The store decides whether it is kept whole or as a revisit. */
 export interface ArchiveEntry {
   readonly url: string;
   readonly atMs: number;
   readonly status: number;
-  readonly mime: string;
-  readonly payloadDigest: string;
+  readonly remoteAddress: string;
   readonly records: ArchiveRecords;
+  /** What a 304 says has not changed; null for any other answer, or where the archive does not hold it. */
+  readonly unmodified: Archived | null;
 }
 
 /** One attempt on a URL as it is told to the outside once it is in the store. */
@@ -80,18 +83,34 @@ export interface HostPart {
   readonly dead: readonly DeadLetter[];
   /** Added by the frontier. */
   readonly admitted: readonly Admission[];
+  /** Added by the frontier where a seed's redirect widened the scope. */
+  readonly settings: SettingsChange | null;
 }
 
 /** All that one command seeds. */
 export interface SeedPart {
   readonly kind: 'seed';
   readonly command: number;
+  /** Those that are known and stand in no queue are queued once more, with all that is known of them. */
+  readonly again: boolean;
   readonly seeds: readonly { readonly url: string; readonly key: UrlKey }[];
   readonly refused: readonly { readonly url: string; readonly code: Code }[];
   readonly admitted: readonly Admission[];
+  /** Hosts that they widened the scope to. */
+  readonly settings: SettingsChange | null;
 }
 
-export type Part = HostPart | SeedPart;
+/** What one command changes of the crawl's settings. */
+export interface SettingsPart {
+  readonly kind: 'settings';
+  readonly command: number;
+  readonly settings: SettingsChange;
+  /** What the settings come to with it: the answer to the command. */
+  readonly result: CrawlSettings;
+  readonly admitted: readonly never[];
+}
+
+export type Part = HostPart | SeedPart | SettingsPart;
 
 /** What a batch did. */
 export interface CommitReceipt {

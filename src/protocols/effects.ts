@@ -137,6 +137,8 @@ export interface Reopened {
   readonly type: 'reopened';
   /** The newest batch that the store holds. */
   readonly batch: number;
+  /** Beyond the sequences of all rows, those that the opening queued again included. */
+  readonly nextSequence: number;
 }
 export interface ReopenFailed {
   readonly type: 'reopenFailed';

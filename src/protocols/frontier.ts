@@ -8,6 +8,7 @@ import type { HostsListed, SetAside } from './effects.js';
 
 export type Message =
   | Seed
+  | Change
   | Visited
   | FenceFor
   | Rested
@@ -22,8 +23,25 @@ export type Message =
 export interface Seed {
   readonly type: 'seed';
   readonly command: number;
+  /** Fetch those that are known already once more; what is in a queue is left as it is. */
+  readonly again: boolean;
   readonly candidates: readonly Candidate[];
   readonly refused: readonly { readonly url: string; readonly code: Code }[];
+}
+
+/** What a command changes of the crawl. Answered by the event `changed`, after its commit. */
+export interface Change {
+  readonly type: 'change';
+  readonly command: number;
+  readonly change: RulesChange;
+}
+
+export interface RulesChange {
+  /** Patterns that are excluded from now on, beside those that are. */
+  readonly exclude?: readonly string[];
+  /** Patterns that no longer are. What was left for them comes back only when it is found or seeded again. */
+  readonly admit?: readonly string[];
+  readonly paused?: boolean;
 }
 
 /** A host's wish to be recorded, with the links and redirect targets that came with it. */
@@ -67,9 +85,10 @@ export interface Recorded {
   readonly receipt: CommitReceipt;
 }
 
-/** From the recorder: rows may have been queued again that nobody was told of. */
+/** From the recorder: rows may have been queued again that nobody was told of. What is numbered next stands behind them. */
 export interface StoreReopened {
   readonly type: 'storeReopened';
+  readonly nextSequence: number;
 }
 
 export function visited(part: HostPart, found: Found | null): Visited {

@@ -2,10 +2,11 @@
  * What the performer needs from the outside: one interface an adapter, so that production, tests and simulated time
  * differ only here. Every method that returns a promise may take real time; none may reject for what the web sends.
  */
+import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { FetchRequest, FetchResult, Resolution } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
-import type { QueueSummary, UrlRecord } from '../domain/record.js';
+import type { DeadLetter, QueueSummary, Standing, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { HostLoaded, HostsListed, Log, QueueRead } from './effects.js';
 import type { CommitReceipt, Part, Totals } from './commit.js';
@@ -52,8 +53,8 @@ export interface StorePort {
    * that is the newest in the store already is answered and not written again.
    */
   commit(batch: number, parts: readonly Part[], sync: boolean): Promise<CommitReceipt>;
-  /** Resolves to the newest batch in the store. */
-  reopen(): Promise<number>;
+  /** Resolves to what is in the store then. What it queued again has sequences below its `nextSequence`. */
+  reopen(): Promise<StoreOpening>;
   loadHost(host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>>;
   readQueue(host: HostName, from: readonly number[], limit: number): Promise<Omit<QueueRead, 'type'>>;
   listHosts(after: HostName | null, limit: number): Promise<Omit<HostsListed, 'type'>>;
@@ -67,9 +68,26 @@ export interface StorePort {
    */
   countDeaths(urls: readonly { readonly key: UrlKey; readonly host: HostName }[]): Promise<readonly UrlRecord[]>;
   readSummary(host: HostName): Promise<QueueSummary | null>;
+  /** Where a URL stands in the queue that its state names; null when it is in none. Looks at `rowsMax` rows at most. */
+  readStanding(record: UrlRecord, rowsMax: number): Promise<Standing | null>;
+  /** What is kept of a URL that was given up; null when it was not. */
+  readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null>;
+  /** What the run that begins was told, as text: of the last one only. On the disk when it resolves. */
+  noteRun(told: string): Promise<void>;
+  /** Null where no run has said. */
+  lastRun(): Promise<string | null>;
+  /** Counts of every host that was ever queued for, in pages, in the order of the store. Rejects with StoreError. */
+  listSummaries(after: HostName | null, limit: number): Promise<SummaryPage>;
+  /** What the operators of the crawl wish, as of the newest commit. */
+  readSettings(): Promise<CrawlSettings>;
   /** What the store held when it was opened. */
   opened(): StoreOpening;
   close(): Promise<void>;
+}
+
+export interface SummaryPage {
+  readonly summaries: readonly QueueSummary[];
+  readonly complete: boolean;
 }
 
 export interface StoreOpening {
@@ -78,6 +96,7 @@ export interface StoreOpening {
   readonly batch: number;
   /** The first sequence that no row has had. */
   readonly nextSequence: number;
+  readonly settings: CrawlSettings;
   /** The last process did not say that it stopped: what was in flight is unknown. */
   readonly unclean: boolean;
   /** Poison rows that were set aside, repairs of files: for the log. */

@@ -6,7 +6,8 @@
  *
  * 1. A seed and the settings decide everything; the trace hash says so.
  * 2. Every planned fault that really happened is counted. A universe that did nothing to the crawl proves nothing.
- * 3. Safety: no rule of politeness is broken by the server's log. Liveness: every page that may be had is committed,
+ * 3. Where it is wished, every page that was committed is seeded once more at the end, and must be told as unchanged.
+ * 4. Safety: no rule of politeness is broken by the server's log. Liveness: every page that may be had is committed,
  *    once; nothing is left in a queue; each URL has the state that the world gave it.
  */
 import { createHash } from 'node:crypto';
@@ -27,6 +28,8 @@ export interface UniverseSettings extends LandscapeSettings, PlanSettings {
   readonly delayMs: number;
   readonly simulatedMsMax: number;
   readonly eventsMax: number;
+  /** Ask for every page once more when nothing is left to do. */
+  readonly again: boolean;
   /** Lines of the trace to keep for a story. */
   readonly traceLinesKept: number;
 }
@@ -45,12 +48,22 @@ export interface EngineMemory {
   /** Makes the next write inside the store fail. */
   failInside?(): void;
   /** The committed lines of pages.jsonl, in order. */
-  readPages(): Promise<readonly { readonly canonical: string; readonly status: number }[]>;
+  readPages(): Promise<readonly PageTold[]>;
+  /** What is wrong with the archive; nothing where there is none. */
+  readArchive?(): Promise<readonly string[]>;
+}
+
+export interface PageTold {
+  readonly canonical: string;
+  readonly status: number;
+  readonly outcome: 'fetched' | 'unchanged';
 }
 
 export interface Composition {
   readonly ports: Ports;
   readonly seeds: readonly string[];
+  /** They are known, and are to be fetched once more. */
+  readonly again: boolean;
   readonly delayMs: number;
   /** A line for the trace: the order of what happens to actors. */
   readonly trace: (path: string, incarnation: number, messageType: string) => void;
@@ -60,6 +73,8 @@ export interface RunningCrawl {
   /** Resolves when it has drained and all is on the disk. */
   readonly stopped: Promise<EndReason>;
   stop(): void;
+  /** Answered by the event `changed`, once it is committed. */
+  pause(paused: boolean): void;
 }
 
 export interface UniverseViolation {
@@ -119,12 +134,17 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   stops: 0,
   freezes: 0,
   clockJumps: 0,
+  pauses: 0,
   storeErrors: 0,
   delayMs: 1_000,
   simulatedMsMax: 30 * 86_400_000,
   eventsMax: 3_000_000,
+  again: false,
   traceLinesKept: 400,
 };
+
+/** A permit that was given before a pause may be spent for so long. */
+const PERMIT_LIFE_MS = 5_000;
 
 /** After so many on one URL it is a dead letter; a kill may hide one from the registry. */
 const WORKER_DEATHS_MAX = 2;
@@ -150,8 +170,14 @@ class Universe {
   readonly #parsers: SimulatedParsers;
   readonly #moments: Moment[] = [];
   readonly #violations: UniverseViolation[] = [];
-  readonly #tally = { kills: 0, stops: 0, freezes: 0, clockJumps: 0, pages: 0 };
+  /** What an operator has told the crawl, until it is answered. */
+  #wish: 'none' | 'paused' | 'resumed' = 'none';
+  /** When a pause was answered; null while none holds. */
+  #pausedSinceMs: number | null = null;
+  readonly #tally = { kills: 0, stops: 0, freezes: 0, clockJumps: 0, pauses: 0, pages: 0 };
   #owner: Owner = WORLD;
+  /** Since when pages are asked for once more; null: they are not yet. */
+  #againSinceMs: number | null = null;
   /** The life that is going on; null between two. */
   #life: Life | null = null;
 
@@ -177,6 +203,10 @@ class Universe {
     try {
       await this.#simulation.run(async () => {
         while ((await this.#live()) !== 'done');
+        if (this.#settings.again) {
+          this.#againSinceMs = this.#simulation.nowMs;
+          while ((await this.#live()) !== 'done');
+        }
         await this.#judgeDisk();
       });
     } catch (error) {
@@ -192,7 +222,7 @@ class Universe {
   async #live(): Promise<'done' | 'again'> {
     const owner = ++this.#owner;
     const ended = new Promise<LifeEnd>((end) => {
-      this.#life = { owner, end, stop: () => {}, stopDownMs: null };
+      this.#life = { owner, end, stop: () => {}, pause: () => {}, stopDownMs: null };
     });
     this.#web.booted(owner);
     this.#remember('boot');
@@ -212,7 +242,8 @@ class Universe {
     const store = await this.#disk.open();
     const running = this.#engine.boot({
       ports: this.#portsOf(owner, store),
-      seeds: this.#landscape.seeds,
+      seeds: this.#againSinceMs === null ? this.#landscape.seeds : [...this.#landscape.committed],
+      again: this.#againSinceMs !== null,
       delayMs: this.#settings.delayMs,
       trace: (path, incarnation, messageType) =>
         this.#simulation.note('actor', `${path}#${incarnation} ${messageType}`),
@@ -220,6 +251,8 @@ class Universe {
     const life = this.#life;
     if (life?.owner !== owner) return;
     life.stop = () => running.stop();
+    life.pause = (paused) => running.pause(paused);
+    if (this.#wish === 'resumed') life.pause(false);
     const reason = await running.stopped;
     const downMs = reason === 'interrupted' ? (life.stopDownMs ?? 0) : WAITING_MS;
     // A process that ends is an event of the world.
@@ -242,7 +275,10 @@ class Universe {
       names: this.#web.names,
       parsers: this.#parsers.port,
       logs,
-      announce: (event) => simulation.note('announce', event.event),
+      announce: (event) => {
+        simulation.note('announce', event.event);
+        if (event.event === 'changed') this.#answered(event.settings.paused);
+      },
     };
   }
 
@@ -272,7 +308,10 @@ class Universe {
         this.#simulation.after(thenMs, () => this.#befall(deed), { owner: WORLD, label: deed.kind });
     };
     this.#disk.onApplied = (commits) => fire(counted.commit.get(commits));
-    this.#web.onArrived = (requests) => fire(counted.request.get(requests));
+    this.#web.onArrived = (requests) => {
+      this.#judgeArrival();
+      fire(counted.request.get(requests));
+    };
   }
 
   /** Does nothing to a crawl that is down, and does not count then. */
@@ -289,6 +328,8 @@ class Universe {
         this.#tally.freezes += 1;
         this.#remember(`frozen for ${Math.round(deed.forMs)} ms`);
         return this.#simulation.freeze(life.owner, deed.forMs);
+      case 'pause':
+        return this.#pause(life, deed.forMs);
       case 'clock-jump':
         this.#tally.clockJumps += 1;
         this.#remember(`wall clock moved by ${Math.round(deed.byMs)} ms`);
@@ -310,6 +351,38 @@ class Universe {
     this.#simulation.after(DRAIN_MS_MAX, tooLate, { owner: WORLD, label: 'drain deadline' });
   }
 
+  // -- a pause ----------------------------------------------------------------------------------------------------
+
+  /** One at a time. Nobody takes back what has not been answered. */
+  #pause(life: Life, forMs: number): void {
+    if (this.#wish !== 'none' || life.stopDownMs !== null) return;
+    this.#tally.pauses += 1;
+    this.#wish = 'paused';
+    this.#remember('told to pause');
+    this.#simulation.as(life.owner, () => life.pause(true), 'pause');
+    const resume = (): void => {
+      this.#wish = 'resumed';
+      this.#pausedSinceMs = null;
+      this.#remember('told to go on');
+      const now = this.#life;
+      // A life that is still opening its store is told when it has.
+      if (now !== null) this.#simulation.as(now.owner, () => now.pause(false), 'resume');
+    };
+    this.#simulation.after(forMs, resume, { owner: WORLD, label: 'resume' });
+  }
+
+  #answered(paused: boolean): void {
+    if (this.#wish === 'paused' && paused) this.#pausedSinceMs = this.#simulation.nowMs;
+    if (this.#wish === 'resumed' && !paused) this.#wish = 'none';
+  }
+
+  /** A pause that was answered holds, whatever dies meanwhile; permits that were given before it may still be spent. */
+  #judgeArrival(): void {
+    const since = this.#pausedSinceMs;
+    if (since !== null && this.#simulation.nowMs > since + PERMIT_LIFE_MS)
+      this.#accuse('paused', `a request ${Math.round(this.#simulation.nowMs - since)} ms after the pause was answered`);
+  }
+
   // -- judgement --------------------------------------------------------------------------------------------------
 
   /** Whoever stops of its own accord leaves nothing open. */
@@ -324,7 +397,16 @@ class Universe {
     const counts = new Map<string, number>();
     const lines = await this.#memory.readPages();
     this.#tally.pages = lines.length;
-    for (const { canonical } of lines) counts.set(canonical, (counts.get(canonical) ?? 0) + 1);
+    const confirmed = new Set<string>();
+    for (const { canonical, outcome } of lines) {
+      if (outcome === 'unchanged') confirmed.add(canonical);
+      else counts.set(canonical, (counts.get(canonical) ?? 0) + 1);
+    }
+    for (const detail of (await this.#memory.readArchive?.()) ?? []) this.#accuse('archive', detail);
+    for (const url of this.#landscape.committed) {
+      if (this.#settings.again && !confirmed.has(url)) this.#accuse('unasked', `${url} was not told as unchanged`);
+      if (!this.#settings.again && confirmed.has(url)) this.#accuse('asked-again', `${url} was told as unchanged`);
+    }
     for (const url of this.#landscape.committed)
       if (!counts.has(url)) this.#accuse('lost', `${url} was never committed`);
     for (const [url, count] of counts) {
@@ -353,7 +435,8 @@ class Universe {
   #judged(): UniverseResult {
     const verdict = judge(this.#web.log, { productToken: 'orbweaver', delayMs: this.#settings.delayMs });
     for (const { rule, host, detail, at } of verdict.violations) {
-      if (rule !== 'duplicate' || !this.#isRedelivery(host, detail))
+      const isWished = this.#againSinceMs !== null && at >= this.#againSinceMs;
+      if (rule !== 'duplicate' || !(isWished || this.#isRedelivery(host, detail)))
         this.#violations.push({ rule, host, detail, atMs: at });
     }
     for (const [url, deaths] of this.#parsers.crashes) {
@@ -366,6 +449,7 @@ class Universe {
       parser: [...this.#parsers.crashes.values()].reduce((sum, count) => sum + count, 0),
       freeze: this.#tally.freezes,
       'clock-jump': this.#tally.clockJumps,
+      pause: this.#tally.pauses,
     };
     for (const [kind, count] of Object.entries(more)) if (count > 0) faultKinds[kind] = count;
     return {
@@ -415,6 +499,7 @@ interface Life {
   readonly owner: Owner;
   readonly end: (end: LifeEnd) => void;
   stop: () => void;
+  pause: (paused: boolean) => void;
   /** How long it stays down after the stop that it was asked for. */
   stopDownMs: number | null;
 }

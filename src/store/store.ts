@@ -10,22 +10,25 @@
  *    acknowledging after a failed write to its log, and then loses what it acknowledged.
  */
 import { join } from 'node:path';
+import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { partitionOf } from '../domain/host.js';
-import type { QueueSummary, UrlRecord, UrlState } from '../domain/record.js';
+import type { DeadLetter, QueueSummary, Standing, UrlRecord, UrlState } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
-import type { HostLoaded, HostsListed, QueueRead } from '../protocols/effects.js';
-import { StoreError, type StoreOpening, type StorePort } from '../protocols/ports.js';
+import type { HostLoaded, HostsListed, QueueHead, QueueRead } from '../protocols/effects.js';
+import { StoreError, type StoreOpening, type StorePort, type SummaryPage } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
-import { encodeRecord } from './codec.js';
+import { decodeTold, encodeRecord, encodeTold, Poison } from './codec.js';
 import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
-import { type OpeningOptions, openSession, type Session } from './opening.js';
-import { bestClass, recount, summaryOf } from './queues.js';
+import { archiveFile, indexFileOf, isIndex } from './appending.js';
+import { type OpeningOptions, openSession, readScopeHosts, type Session } from './opening.js';
+import { bestClass, type HostQueue, recount, summaryOf } from './queues.js';
 import * as reading from './reading.js';
 import { META, registryKey, unsyncedKey } from './schema.js';
+import { noteSorted, sortIndex } from './sorting.js';
 
 export interface StoreOptions {
   /** The data directory: `store/` for the database, the archive and pages beside it. */
@@ -42,8 +45,8 @@ export interface StoreOptions {
   readonly cachedHostsMax?: number;
 }
 
-/** More than are ever given in one life of the process: at ten thousand a second they last for three years. */
-const SEQUENCES_OF_A_LIFE = 2 ** 40;
+/** More than the frontier can have given and not yet seen committed; what is queued anew stands behind them. */
+const SEQUENCES_UNDER_WAY = 2 ** 32;
 const ARCHIVE_BYTES_MAX = 1_000_000_000;
 const CACHED_HOSTS_MAX = 50_000;
 
@@ -58,7 +61,7 @@ export async function openStore(options: StoreOptions): Promise<StorePort> {
     archiveBytesMax: options.archiveBytesMax ?? ARCHIVE_BYTES_MAX,
     cachedHostsMax: options.cachedHostsMax ?? CACHED_HOSTS_MAX,
   };
-  const opened = await openSession(opening, { distrust: false, freshFrom: 0 });
+  const opened = await openSession(opening, { distrust: false, leap: 0 });
   return new Store(opening, opened.session, opened.opening);
 }
 
@@ -67,7 +70,7 @@ const IN_QUEUE: ReadonlySet<UrlState> = new Set(['queued', 'waiting', 'parked'])
 
 type Phase =
   | { readonly is: 'open'; readonly session: Session }
-  | { readonly is: 'committing'; readonly session: Session }
+  | { readonly is: 'committing'; readonly session: Session; readonly over: Promise<void> }
   /** `session` is what is still to be closed. */
   | { readonly is: 'failed'; readonly error: StoreError; readonly session: Session | null; readonly distrust: boolean }
   | { readonly is: 'closed' };
@@ -76,12 +79,10 @@ class Store implements StorePort {
   readonly #options: OpeningOptions;
   #phase: Phase;
   #opening: StoreOpening;
-  /** What is queued anew while a frontier is at work, which goes on counting where this life began. */
-  readonly #freshFrom: number;
+  #commitIsOver: () => void = () => {};
 
   constructor(options: OpeningOptions, session: Session, opening: StoreOpening) {
     this.#options = options;
-    this.#freshFrom = opening.nextSequence + SEQUENCES_OF_A_LIFE;
     this.#phase = { is: 'open', session };
     this.#opening = opening;
   }
@@ -110,6 +111,8 @@ class Store implements StorePort {
       const failure = storeErrorFrom(error, `batch ${batch} can't be written`);
       this.#phase = { is: 'failed', error: failure, session, distrust: progress.syncFailed };
       throw failure;
+    } finally {
+      this.#commitIsOver();
     }
   }
 
@@ -117,7 +120,13 @@ class Store implements StorePort {
     const phase = this.#phase;
     switch (phase.is) {
       case 'open':
-        this.#phase = { is: 'committing', session: phase.session };
+        this.#phase = {
+          is: 'committing',
+          session: phase.session,
+          over: new Promise((resolve) => {
+            this.#commitIsOver = resolve;
+          }),
+        };
         return phase.session;
       case 'committing':
         throw new Error('one commit at a time: another is being written');
@@ -128,7 +137,7 @@ class Store implements StorePort {
     }
   }
 
-  async reopen(): Promise<number> {
+  async reopen(): Promise<StoreOpening> {
     const phase = this.#phase;
     if (phase.is === 'closed') throw closed();
     if (phase.is === 'committing') throw new Error('a commit is being written');
@@ -138,10 +147,13 @@ class Store implements StorePort {
     this.#phase = { is: 'failed', error, session: null, distrust };
     if (phase.session !== null) await shut(phase.session);
     try {
-      const { session, opening } = await openSession(this.#options, { distrust, freshFrom: this.#freshFrom });
+      const { session, opening } = await openSession(this.#options, {
+        distrust,
+        leap: SEQUENCES_UNDER_WAY,
+      });
       this.#phase = { is: 'open', session };
       this.#opening = { ...opening, unclean: this.#opening.unclean };
-      return opening.batch;
+      return this.#opening;
     } catch (failed) {
       const failure = storeErrorFrom(failed, "the store can't be opened again");
       this.#phase = { is: 'failed', error: failure, session: null, distrust };
@@ -156,7 +168,7 @@ class Store implements StorePort {
     this.#phase = { is: 'closed' };
     if (phase.session === null) return;
     try {
-      if (phase.is === 'open') await markStopped(phase.session);
+      if (phase.is === 'open') await stop(phase.session);
     } catch (error) {
       throw storeErrorFrom(error, "the store can't be closed in order");
     } finally {
@@ -180,6 +192,14 @@ class Store implements StorePort {
     });
   }
 
+  async noteRun(told: string): Promise<void> {
+    await this.#readOrThrow(async ({ database }) => {
+      const rows = new RowBatch(database);
+      rows.put(META.told, encodeTold(told));
+      await rows.write(true);
+    });
+  }
+
   // -- reading --------------------------------------------------------------------------------------------------
 
   async loadHost(host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>> {
@@ -195,15 +215,36 @@ class Store implements StorePort {
     if (counted === null) return { ...nothingOf(host), head: reading.EMPTY_HEAD };
     const snapshot = await reading.readSnapshot(session, counted, notes);
     const robots = await reading.readRobots(session, counted, notes);
-    const head = await reading.readHead(session, counted, counted.heads, limit, notes);
-    // Rows of a batch that is being written may be there before its counts are: nothing can be said of them then.
-    if (this.#phase.is !== 'open' || reading.agrees(counted, head))
-      return { host, snapshot, robots, summary: summaryOf(counted), head };
+    const { queue, head } = await this.#readTrueHead(session, counted, counted.heads, limit, notes);
+    return { host, snapshot, robots, summary: summaryOf(queue), head };
+  }
+
+  /**
+   * Rows that don't come to as many as are counted are counted anew, and read from where they begin: a lower bound that
+   * was too high, the store's or its host's, must hide nothing. A batch that is being written is waited for: its rows
+   * may be there before its counts are.
+   */
+  async #readTrueHead(
+    session: Session,
+    counted: HostQueue,
+    from: readonly number[],
+    limit: number,
+    notes: string[],
+  ): Promise<{ readonly queue: HostQueue; readonly head: QueueHead }> {
+    const { host } = counted;
+    const head = await reading.readHead(session, counted, from, limit, notes);
+    if (reading.agrees(counted, head)) return { queue: counted, head };
+    const phase = this.#phase;
+    if (phase.is === 'committing') {
+      await phase.over;
+      const now = (await reading.readQueueCounts(session, host, notes)) ?? counted;
+      return this.#readTrueHead(session, now, from, limit, notes);
+    }
+    if (phase.is !== 'open') return { queue: counted, head };
     const { queue } = await recount(session.database, host, counted);
     session.suspects.add(host);
     notes.push(`counts of ${host} don't fit its rows: counted anew`);
-    const anew = await reading.readHead(session, queue, queue.heads, limit, notes);
-    return { host, snapshot, robots, summary: summaryOf(queue), head: anew };
+    return { queue, head: await reading.readHead(session, queue, queue.heads, limit, notes) };
   }
 
   async readQueue(host: HostName, from: readonly number[], limit: number): Promise<Omit<QueueRead, 'type'>> {
@@ -213,7 +254,7 @@ class Store implements StorePort {
           const notes: string[] = [];
           const queue = await reading.readQueueCounts(session, host, notes);
           if (queue === null) return { host, head: reading.EMPTY_HEAD };
-          return { host, head: await reading.readHead(session, queue, from, limit, notes) };
+          return { host, head: (await this.#readTrueHead(session, queue, from, limit, notes)).head };
         }),
       (failure) => ({ host, head: reading.unreadHead(failure) }),
     );
@@ -239,6 +280,33 @@ class Store implements StorePort {
       const queue = await reading.readQueueCounts(session, host, []);
       return queue === null ? null : summaryOf(queue);
     });
+  }
+
+  async readStanding(record: UrlRecord, rowsMax: number): Promise<Standing | null> {
+    return this.#readOrThrow(async (session) => {
+      const queue = await reading.readQueueCounts(session, record.host, []);
+      return queue === null ? null : reading.readStanding(session, queue, record, rowsMax);
+    });
+  }
+
+  async readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null> {
+    return this.#readOrThrow((session) => reading.readDead(session, partitionOf(host), key, host));
+  }
+
+  async readSettings(): Promise<CrawlSettings> {
+    return this.#readOrThrow(async ({ database, settings }) => {
+      return { ...settings, scopeHosts: await readScopeHosts(database) };
+    });
+  }
+
+  async lastRun(): Promise<string | null> {
+    const value = await this.#readOrThrow(({ database }) => database.get(META.told));
+    const told = value === undefined ? null : decodeTold(value);
+    return told instanceof Poison ? null : told;
+  }
+
+  async listSummaries(after: HostName | null, limit: number): Promise<SummaryPage> {
+    return this.#readOrThrow((session) => reading.listSummaries(session, after, limit));
   }
 
   /** A failed read is an answer like any other: it says why. */
@@ -305,13 +373,22 @@ async function write(session: Session, commit: Commit, progress: { syncFailed: b
   await built.rows.write(commit.sync);
   // 4. Only now does anything count.
   session.state = built.state;
+  session.settings = built.settings;
   for (const queue of built.queues) session.queues.set(queue.host, queue);
   session.poison.settle(prepared.poison);
   for (const host of prepared.recounted.keys()) session.suspects.delete(host);
   if (commit.sync) session.unsynced = [];
   else if (built.unsynced) session.unsynced.push(commit.batch);
-  if (built.plan.appends.size > 0 || commit.sync) await appending.accept(built.plan);
+  if (built.plan.appends.size > 0 || commit.sync) await sortLeft(session, await appending.accept(built.plan));
   return built.receipt;
+}
+
+/** What can't be sorted now is tried again at the next opening. */
+async function sortLeft({ database, files, appending }: Session, left: readonly string[]): Promise<void> {
+  const indexes = left.filter(isIndex);
+  if (indexes.length === 0) return;
+  const troubles = await Promise.all(indexes.map((name) => sortIndex(files, name)));
+  if (troubles.every((it) => it === null)) await noteSorted(database, appending.firstOpen());
 }
 
 /**
@@ -354,6 +431,13 @@ function tryBuild(session: Session, prepared: Prepared, commit: Commit) {
 }
 
 // -- the end ----------------------------------------------------------------------------------------------------
+
+/** The last thing is the index that is written to: what comes later is put behind its lines. */
+async function stop(session: Session): Promise<void> {
+  await markStopped(session);
+  await session.appending.close();
+  await sortIndex(session.files, indexFileOf(archiveFile(session.state.archiveNumber)));
+}
 
 /** Everything on the disk, and the mark of a running process gone. */
 async function markStopped(session: Session): Promise<void> {

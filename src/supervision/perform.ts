@@ -147,9 +147,9 @@ async function writtenOf(effect: Write, { ports }: Runtime): Promise<Written> {
 
 /** Opening again may have had to repair: what it cost is told like at the start. */
 async function reopen({ store, logs }: Runtime['ports']): Promise<Written> {
-  const batch = await store.reopen();
-  for (const note of store.opened().notes) logs.log('warn', 'store_repaired', { note });
-  return { type: 'reopened', batch };
+  const { batch, nextSequence, notes } = await store.reopen();
+  for (const note of notes) logs.log('warn', 'store_repaired', { note });
+  return { type: 'reopened', batch, nextSequence };
 }
 
 // -- what is answered for a port that broke its promise ------------------------------------------------------------

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { frontier, type Props } from '../../src/actors/frontier.js';
 import { createBloom } from '../../src/domain/bloom.js';
 import type { Message } from '../../src/protocols/frontier.js';
-import { NO_TOTALS } from './support/records.js';
+import type { Part } from '../../src/protocols/commit.js';
+import { candidateOf, NO_TOTALS, settingsOf } from './support/records.js';
 import { of, Stage, told } from './support/stage.js';
 
 type Listed = Extract<Message, { type: 'hostsListed' }>;
 
 const PROPS: Props = {
-  scope: { kind: 'any' },
-  depthMax: null,
+  ...settingsOf(),
   seen: createBloom(1_000),
   totals: NO_TOTALS,
   nextSequence: 0,
@@ -45,7 +45,7 @@ function wakesOf(stage: ReturnType<typeof crawling>['stage']): Map<string, numbe
 describe('D3 after the store was opened again', () => {
   it('hosts are listed, and those with rows are woken: at work, at rest, or never heard of', () => {
     const { stage } = crawling();
-    stage.tell({ type: 'storeReopened' });
+    stage.tell({ type: 'storeReopened', nextSequence: 0 });
     expect(stage.take()).toEqual([{ do: 'listHosts', after: null, limit: 1_000 }]);
     stage.tell(listed([withWork('busy'), withWork('resting'), withWork('unheard')]));
     const first = [...wakesOf(stage).keys()];
@@ -56,7 +56,7 @@ describe('D3 after the store was opened again', () => {
 
   it('the crawl does not end before they are listed', () => {
     const { stage, busyWake } = crawling();
-    stage.tell({ type: 'storeReopened' });
+    stage.tell({ type: 'storeReopened', nextSequence: 0 });
     stage.tell({ type: 'rested', host: 'busy', wake: busyWake, left: null, wakeAtMs: null });
     expect(of(stage.take(), 'announce')).toEqual([]);
     stage.tell(listed([]));
@@ -67,7 +67,15 @@ describe('D3 after the store was opened again', () => {
     const { stage, busyWake } = crawling();
     stage.tell({ type: 'rested', host: 'busy', wake: busyWake, left: null, wakeAtMs: null });
     stage.take();
-    stage.tell({ type: 'storeReopened' });
+    stage.tell({ type: 'storeReopened', nextSequence: 0 });
     expect(stage.take()).toEqual([]);
+  });
+
+  it('what is numbered then stands behind all that was queued again', () => {
+    const { stage } = crawling();
+    stage.tell({ type: 'storeReopened', nextSequence: 2 ** 32 + 7 });
+    stage.tell({ type: 'seed', command: 1, again: false, candidates: [candidateOf('http://busy/new')], refused: [] });
+    const parts = told(stage.take()).flatMap(({ message }) => (message['parts'] ?? []) as Part[]);
+    expect(parts.flatMap(({ admitted }) => admitted.map(({ sequence }) => sequence))).toEqual([2 ** 32 + 7]);
   });
 });

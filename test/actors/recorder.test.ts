@@ -88,7 +88,7 @@ describe('the recorder groups', () => {
       { type: 'committed', batch: 4, receipt: receiptOf() },
       { type: 'commitFailed', batch: 4, code: 'store_io', detail: 'x' },
       { type: 'reopenDue' },
-      { type: 'reopened', batch: 4 },
+      { type: 'reopened', batch: 4, nextSequence: 9 },
       { type: 'reopenFailed', code: 'store_io', detail: 'x' },
     ];
     for (const stray of strays) stage.tell(stray);
@@ -115,14 +115,14 @@ describe('D3 after a failed write', () => {
     expect(stage.take()).toEqual([{ do: 'reopen', outlives: true }]);
     stage.pass(60_000);
     expect(stage.take()).toEqual([]);
-    stage.tell({ type: 'reopened', batch: 5 });
+    stage.tell({ type: 'reopened', batch: 5, nextSequence: 9 });
     expect(commitsOf(stage.take())).toEqual([{ batch: 5, parts: 3, sync: false }]);
   });
 
   it('permits stay held until the write succeeds: an opening alone proves nothing', () => {
     const stage = failed();
     stage.pass(500);
-    stage.tell({ type: 'reopened', batch: 4 });
+    stage.tell({ type: 'reopened', batch: 4, nextSequence: 9 });
     const before = told(stage.take());
     expect(before.map(({ message }) => message.type)).toEqual(['hold', 'storeReopened']);
     stage.tell({ type: 'committed', batch: 5, receipt: receiptOf() });
@@ -141,7 +141,7 @@ describe('D3 after a failed write', () => {
       stage.pass(dueMs - stage.nowMs);
       if (n % 2 === 0) stage.tell({ type: 'reopenFailed', code: 'store_io', detail: 'still' });
       else {
-        stage.tell({ type: 'reopened', batch: 4 });
+        stage.tell({ type: 'reopened', batch: 4, nextSequence: 9 });
         stage.tell({ type: 'commitFailed', batch: 5, code: 'store_full', detail: 'no space' });
       }
     }
@@ -151,7 +151,7 @@ describe('D3 after a failed write', () => {
   it('another reason takes the place of the first', () => {
     const stage = failed();
     stage.pass(500);
-    stage.tell({ type: 'reopened', batch: 4 });
+    stage.tell({ type: 'reopened', batch: 4, nextSequence: 9 });
     stage.take();
     stage.tell({ type: 'commitFailed', batch: 5, code: 'store_io', detail: 'bad sector' });
     expect(told(stage.take()).map(({ message }) => message)).toEqual([
@@ -167,7 +167,7 @@ describe('D3 after a failed write', () => {
     stage.crashOn({ type: 'record', parts: [part(4)] }, 'again');
     stage.pass(60_000);
     expect(of(stage.take(), 'reopen')).toEqual([]);
-    stage.tell({ type: 'reopened', batch: 4 });
+    stage.tell({ type: 'reopened', batch: 4, nextSequence: 9 });
     expect(commitsOf(stage.take())).toEqual([{ batch: 5, parts: 3, sync: false }]);
   });
 });
@@ -253,7 +253,7 @@ class Watcher {
         : { type: 'committed', batch, receipt: receiptOf() }
       : fails
         ? { type: 'reopenFailed', ...failure }
-        : { type: 'reopened', batch: batch - 1 };
+        : { type: 'reopened', batch: batch - 1, nextSequence: 0 };
     if (crashes) this.stage.crashOn(message, 'again');
     else this.stage.tell(message);
   }

@@ -42,7 +42,7 @@ export function littleEngine(mutant: Mutant = 'none'): Engine {
     createMemory: () => new LittleMemory(),
     boot: (composition) => {
       const crawl = new LittleCrawl(composition, mutant);
-      return { stopped: crawl.run(), stop: () => crawl.stop() } satisfies RunningCrawl;
+      return { stopped: crawl.run(), stop: () => crawl.stop(), pause: () => {} } satisfies RunningCrawl;
     },
     parse: littleParse,
   };
@@ -302,6 +302,7 @@ class LittleCrawl {
     const { status, statusText, httpVersion, headers, remoteAddress, body, cut } = response;
     return this.#ports.parsers.parse(0, {
       ...{ url, status, statusText, httpVersion, headers, remoteAddress, body, cut, want: 'page', requestHeaders: [] },
+      ...{ rawHead: null, sentHead: null, metadata: null },
       ...{ fetchedAtMs: this.#ports.clock.wallMs(), decodedBytesMax: 1 << 22, linksMax: 5_000, archive: false },
     });
   }
@@ -320,7 +321,7 @@ class LittleCrawl {
             await sleep(1_000);
             continue;
           }
-          if ((await store.reopen()) >= batch) return;
+          if ((await store.reopen()).batch >= batch) return;
         }
       }
     };
@@ -339,14 +340,22 @@ class LittleCrawl {
     const at = { queue: 'ready', priority: 0, sequence: 0 } as const;
     return {
       ...{ kind: 'host', host: host.name, ticket: 0, permit: null, robots: [], heads: [], wakeAtMs: null },
-      ...{ visits: [], page, archive: null, dead: [], admitted: this.#admissions(found) },
+      ...{ visits: [], page, archive: null, dead: [], admitted: this.#admissions(found), settings: null },
       moves: [{ from: at, to: row === 'stay' ? at : null, record }],
       snapshot: { ...UNTOUCHED, closedUntilMs: host.closedUntilWallMs },
     };
   }
 
   #seedPart(found: readonly Candidate[]): SeedPart {
-    return { kind: 'seed', command: 1, seeds: [], refused: [], admitted: this.#admissions(found) };
+    return {
+      kind: 'seed',
+      command: 1,
+      again: false,
+      seeds: [],
+      refused: [],
+      admitted: this.#admissions(found),
+      settings: null,
+    };
   }
 
   #admissions(found: readonly Candidate[]) {
@@ -422,13 +431,14 @@ function toCandidate(url: string, source: Source, element: string | null): Candi
   return { url, key, host: hostname, origin, source, element };
 }
 
-function newRecord({ url, key, host, source }: Candidate): UrlRecord {
+function newRecord({ url, key, host, source, element }: Candidate): UrlRecord {
   return {
     ...{
       url,
       key,
       host,
       source,
+      element,
       state: 'queued',
       via: null,
       hopPath: '',
@@ -437,7 +447,16 @@ function newRecord({ url, key, host, source }: Candidate): UrlRecord {
       discoveredAtMs: 0,
       deliveries: 0,
     },
-    ...{ workerCrashes: 0, processDeaths: 0, attempts: [], etag: null, lastModified: null, digest: null, robots: null },
+    ...{
+      workerCrashes: 0,
+      processDeaths: 0,
+      attempts: [],
+      etag: null,
+      lastModified: null,
+      digest: null,
+      archived: null,
+    },
+    robots: null,
   };
 }
 

@@ -1,4 +1,5 @@
 /** A store over Maps that a commit changes in one go: what the little crawler of the simulator's own tests writes to. */
+import { NO_SETTINGS } from '../../src/domain/crawl-settings.js';
 import type { HostName } from '../../src/domain/host.js';
 import type { QueueEntry, UrlRecord } from '../../src/domain/record.js';
 import type { UrlKey } from '../../src/domain/url.js';
@@ -28,13 +29,21 @@ export class LittleMemory implements EngineMemory {
         ...{ readyComplete: true, waitingComplete: true, parkedComplete: true, failure: null, notes: [] },
       },
     });
+    const opened = () => ({
+      totals: this.#totals(),
+      batch: this.#batch,
+      nextSequence: this.records.size,
+      settings: NO_SETTINGS,
+      unclean: true,
+      notes: [],
+    });
     return {
       commit: async (batch, parts) => {
         for (const part of parts) this.#apply(part);
         this.#batch = batch;
         return { known: [], queues: [], totals: this.#totals() };
       },
-      reopen: async () => this.#batch,
+      reopen: async () => opened(),
       readQueue,
       loadHost: async (host) => ({
         ...(await readQueue(host)),
@@ -52,20 +61,20 @@ export class LittleMemory implements EngineMemory {
       countDeaths: async () => [],
       readRecord: async (key) => this.records.get(key) ?? null,
       readSummary: async () => null,
-      opened: () => ({
-        totals: this.#totals(),
-        batch: this.#batch,
-        nextSequence: this.records.size,
-        unclean: true,
-        notes: [],
-      }),
+      readStanding: async () => null,
+      readDead: async () => null,
+      noteRun: async () => {},
+      lastRun: async () => null,
+      readSettings: async () => NO_SETTINGS,
+      listSummaries: async () => ({ summaries: [], complete: true }),
+      opened,
       close: async () => {},
     };
   }
 
   #apply(part: Part): void {
     for (const admission of part.admitted) this.#admit(admission);
-    if (part.kind === 'seed') return;
+    if (part.kind !== 'host') return;
     this.snapshots.set(part.host, part.snapshot);
     this.#move(part);
     if (part.page !== null) this.pages.push(part.page);

@@ -38,8 +38,13 @@ describe('the production actors, in universes', () => {
   });
 
   it('P8: stopped, frozen, and with a wall clock that jumps', async () => {
-    const results = await acquitted(seeds(80, 8), { kills: 1, stops: 3, freezes: 3, clockJumps: 2 });
+    const results = await acquitted(seeds(80, 8), { kills: 1, stops: 3, freezes: 3, clockJumps: 2, pauses: 2 });
     expect(results.reduce((sum, { stops }) => sum + stops, 0)).toBeGreaterThan(8);
+  });
+
+  it('L4, W04: asked once more for every page, which is told as unchanged, under kill -9 and a disk that fails', async () => {
+    const results = await acquitted(seeds(140, 12), { kills: 5, storeErrors: 3, again: true });
+    for (const { pages, pagesExpected } of results) expect(pages).toBeGreaterThanOrEqual(2 * pagesExpected);
   });
 
   it('have one history a seed, actor by actor', async () => {

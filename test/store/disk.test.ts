@@ -41,7 +41,7 @@ describe.skipIf(small === null)('a full disk', () => {
       await expect(store.commit(batch, partsOf(batch), false)).rejects.toMatchObject({ code: 'store_full' });
       expect((await store.loadHost('h1.test', 5)).head.failure).toContain('failed');
       await rm(join(dir, 'filler'));
-      const newest = await store.reopen();
+      const newest = (await store.reopen()).batch;
       expect([batch - 1, batch]).toContain(newest);
       batch = newest + 1;
       for (const end = batch + 30; batch < end; batch++) await store.commit(batch, partsOf(batch), false);
@@ -99,14 +99,14 @@ describe('errors in the middle of a commit', () => {
       await expect(store.commit(4, partsOf(4), true)).rejects.toMatchObject({ code });
       failing = false;
       await expect(store.commit(4, partsOf(4), true)).rejects.toMatchObject({ code });
-      expect(await store.reopen()).toBe(3);
+      expect((await store.reopen()).batch).toBe(3);
       expect(files.bytes('pages.jsonl').equals(pages)).toBe(true);
       const receipt = await store.commit(4, partsOf(4), true);
       expect(receipt.totals).toMatchObject({ urls: 12, ready: 9, pages: 3 });
       expect(
         gunzipSync(files.bytes('archive/orbweaver-00001.warc.gz'))
           .toString()
-          .match(/\nresponse /g),
+          .match(/\r\nWARC-Type: response\r\n/g),
       ).toHaveLength(3);
       await store.close();
     },
@@ -123,7 +123,7 @@ describe('errors in the middle of a commit', () => {
     await store.commit(3, partsOf(3), false);
     files.failNext('sync', new Error('EIO: i/o error, fdatasync'));
     await expect(store.commit(4, partsOf(4), true)).rejects.toMatchObject({ code: 'store_io' });
-    expect(await store.reopen()).toBe(3);
+    expect((await store.reopen()).batch).toBe(3);
     expect(store.opened().notes.join()).toContain('1 visits are queued again');
     expect(store.opened().totals).toMatchObject({ urls: 9, ready: 8, pages: 1 });
     await store.close();
@@ -152,7 +152,7 @@ describe('errors in the middle of a commit', () => {
       expect(
         gunzipSync(files.bytes('archive/orbweaver-00001.warc.gz'))
           .toString()
-          .match(/\nresponse /g),
+          .match(/\r\nWARC-Type: response\r\n/g),
       ).toHaveLength(totals.pages);
       await after.close();
     },

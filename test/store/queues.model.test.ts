@@ -189,7 +189,7 @@ class Reopen implements fc.AsyncCommand<Model, Real> {
   constructor(readonly how: 'close' | 'reopen') {}
   check = () => true;
   async run(model: Model, real: Real): Promise<void> {
-    if (this.how === 'reopen') expect(await real.store.reopen()).toBe(model.batch);
+    if (this.how === 'reopen') expect((await real.store.reopen()).batch).toBe(model.batch);
     else {
       await real.store.close();
       real.store = await real.open();

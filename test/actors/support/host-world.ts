@@ -16,7 +16,7 @@ import type { Errand, Message, RobotsFound } from '../../../src/protocols/host.j
 import type { HostSnapshot } from '../../../src/protocols/host-snapshot.js';
 import type { Ask, Permit, Verdict } from '../../../src/protocols/workbench.js';
 import { drawsFrom, WALL_AHEAD_MS } from './instants.js';
-import { candidateOf, headOf, readyEntry } from './records.js';
+import { ANY_RULES, candidateOf, headOf, readyEntry } from './records.js';
 import { of, Stage, told } from './stage.js';
 
 export const NAME = 'a.example';
@@ -36,6 +36,7 @@ export const PROPS: Props = {
   headerBytesMax: 1_000,
   linksMax: 10,
   archive: false,
+  metadata: false,
   parserThreads: 2,
   retry: { schedule: [2_000, 10_000, 30_000, 60_000, 120_000], deliveriesMax: 8 },
   window: 3,
@@ -208,6 +209,7 @@ export class HostWorld {
       fetcher: 0,
       expiresAtMs: nowMs + 5_000,
       deadlineMs: nowMs + 25_000,
+      rules: ANY_RULES,
     };
     if (!crashes) this.unspent.add(permit.number);
     this.tell({ type: 'granted', permit }, crashes);
@@ -576,6 +578,8 @@ function resultOf(answer: Answer, url: string): FetchResult {
     statusText: '',
     httpVersion: '1.1',
     headers,
+    rawHead: null,
+    sentHead: null,
     body: new Uint8Array(5),
     cut: false,
     durationMs: 5,

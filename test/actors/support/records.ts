@@ -1,4 +1,6 @@
 /** Records, queue rows and candidates with nothing in them but what a test asks for. */
+import { type ConfiguredRules, type CrawlSettings, NO_SETTINGS } from '../../../src/domain/crawl-settings.js';
+import { rulesOf } from '../../../src/policy/admission.js';
 import { fnv1a } from '../../../src/domain/host.js';
 import type { QueueEntry, QueuePosition, UrlRecord } from '../../../src/domain/record.js';
 import type { Candidate } from '../../../src/domain/url.js';
@@ -20,6 +22,7 @@ export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlReco
     host: new URL(url).hostname,
     state: 'queued',
     source: 'link',
+    element: null,
     via: null,
     hopPath: 'L',
     depth: 1,
@@ -32,6 +35,7 @@ export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlReco
     etag: null,
     lastModified: null,
     digest: null,
+    archived: null,
     robots: null,
     ...changes,
   };
@@ -67,6 +71,7 @@ export function hostPart(host: string, ticket: number, changes: Partial<HostPart
     archive: null,
     dead: [],
     admitted: [],
+    settings: null,
     ...changes,
   };
 }
@@ -88,3 +93,15 @@ export function headOf(rows: Partial<QueueHead> = {}): QueueHead {
     ...rows,
   };
 }
+
+/** Rules and settings of a crawl that may enter everything, but for what is changed. */
+export function settingsOf(
+  changes: Partial<ConfiguredRules> = {},
+  more: Partial<CrawlSettings> = {},
+): { readonly configured: ConfiguredRules; readonly settings: CrawlSettings } {
+  const traps = { urlCharactersMax: 2_048, segmentsMax: 20, repeatsMax: 3 };
+  const configured: ConfiguredRules = { scope: 'any', depthMax: null, include: [], exclude: [], traps, ...changes };
+  return { configured, settings: { ...NO_SETTINGS, ...more } };
+}
+
+export const ANY_RULES = rulesOf(settingsOf().configured, NO_SETTINGS, []);
