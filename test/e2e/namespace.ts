@@ -64,7 +64,14 @@ export async function openNamespace(prefix: string, addresses: ReadonlyMap<strin
 }
 
 function configurationOf(addresses: ReadonlyMap<string, string>): string {
-  const settings = ['port=53', `listen-address=${NAME_SERVER}`, 'bind-interfaces', 'no-resolv', 'no-hosts', 'user=root'];
+  const settings = [
+    'port=53',
+    `listen-address=${NAME_SERVER}`,
+    'bind-interfaces',
+    'no-resolv',
+    'no-hosts',
+    'user=root',
+  ];
   // What is not named does not exist.
   const names = [...addresses].map(([name, address]) => `host-record=${name},${address}`);
   return [...settings, 'pid-file=', 'local=/#/', ...names, ''].join('\n');

@@ -62,7 +62,8 @@ export async function startNginx(prefix: string, sites: readonly Site[], place: 
   const child = spawn(program as string, rest, { stdio: ['ignore', 'ignore', 'inherit'] });
   const stop = () => ended(child);
   try {
-    for (const { address } of sites) await until(`nginx on ${address}:${port}`, () => answers(address, port, under), 10_000);
+    for (const { address } of sites)
+      await until(`nginx on ${address}:${port}`, () => answers(address, port, under), 10_000);
   } catch (error) {
     await stop();
     throw error;
@@ -99,7 +100,15 @@ function serverOf({ address, folder, robots }: Site, port: number): string {
 }
 
 async function answers(address: string, port: number, under: readonly string[]): Promise<boolean> {
-  const words = ['wget', '--quiet', '--no-proxy', '--tries=1', '-O', '/dev/null', `http://${address}:${port}/robots.txt`];
+  const words = [
+    'wget',
+    '--quiet',
+    '--no-proxy',
+    '--tries=1',
+    '-O',
+    '/dev/null',
+    `http://${address}:${port}/robots.txt`,
+  ];
   const [program, ...rest] = [...under, ...words];
   const [code] = await once(spawn(program as string, rest, { stdio: 'ignore' }), 'exit');
   return code === 0;

@@ -13,6 +13,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import { judge, type Verdict } from '../../src/practice/judge.js';
 import { eventsFromNginx } from '../../src/practice/nginx-log.js';
 import type { WitnessEvent } from '../../src/practice/witness.js';
@@ -118,7 +119,10 @@ function sitesIn(prefix: string): NamedSite[] {
   const portal = join(prefix, 'portal');
   mkdirSync(portal);
   const items = folders.map(([label]) => `<li><a href="http://${label}.${DOMAIN}/">${label}</a></li>`);
-  writeFileSync(join(portal, 'index.html'), `<!doctype html><title>Documentation</title><ul>${items.join('\n')}</ul>\n`);
+  writeFileSync(
+    join(portal, 'index.html'),
+    `<!doctype html><title>Documentation</title><ul>${items.join('\n')}</ul>\n`,
+  );
   return [['portal', portal] as const, ...folders].map(([label, folder], i) => {
     const name = `${label}.${DOMAIN}`;
     return { name, folder, address: `127.0.1.${i + 1}`, robots: name === PATIENT.name ? PATIENT.robots : ROBOTS };
@@ -258,7 +262,10 @@ function countPages(found: ReadonlyMap<string, Answered>): number {
 
 function doubledIn(file: string): string[] {
   const seen = new Set<string>();
-  const urls = readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) => (JSON.parse(line) as { url: string }).url);
+  const urls = readFileSync(file, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => (JSON.parse(line) as { url: string }).url);
   return urls.filter((url) => seen.has(url) || !seen.add(url));
 }
 
@@ -272,17 +279,21 @@ interface WhyLine {
 }
 
 function explained(
-  { namespace }: Stage,
+  { namespace, sites }: Stage,
   dataDir: string,
   byWget: ReadonlyMap<string, Answered>,
   byCrawl: ReadonlyMap<string, Answered>,
 ): Difference[] {
   const wgetOnly = [...byWget].filter(([url]) => !byCrawl.has(url));
   const crawlOnly = [...byCrawl].filter(([url]) => !byWget.has(url));
-  const answers = why(namespace, dataDir, [...wgetOnly, ...crawlOnly].map(([url]) => url));
+  const answers = why(
+    namespace,
+    dataDir,
+    [...wgetOnly, ...crawlOnly].map(([url]) => url),
+  );
   return [
     ...wgetOnly.map(([url, { contentType, referer }]) => {
-      const reason = reasonLeft(answers.get(url), byWget.get(referer)?.contentType ?? null);
+      const reason = reasonLeft(answers.get(url), () => namerOf(sites, url, referer));
       return { url, contentType, by: 'wget only' as const, reason };
     }),
     ...crawlOnly.map(([url, { contentType }]) => {
@@ -292,12 +303,32 @@ function explained(
   ];
 }
 
-/** Why the crawl has not asked for it. One that it never heard of must be named by what it does not read: a stylesheet. */
-function reasonLeft(answer: WhyLine | undefined, namedBy: string | null): string | null {
+/**
+ * Why the crawl has not asked for it. What it never heard of must be named by something that it does not read, and wget
+ * does: a stylesheet, or the source of a script.
+ */
+function reasonLeft(answer: WhyLine | undefined, namer: () => string | null): string | null {
   if (answer === undefined) return null;
   const said = answer.explanation.join(' ');
   if (answer.state !== null && answer.state !== 'never_seen') return said;
-  return namedBy === 'text/css' ? `wget found it in a stylesheet; of it the crawl says: ${said}` : null;
+  const named = namer();
+  return named === null ? null : `wget found it in ${named}; of it the crawl says: ${said}`;
+}
+
+/** What the page that sent wget there names it by, where a crawl reads nothing of the kind; else null. */
+function namerOf(sites: readonly NamedSite[], url: string, referer: string): string | null {
+  const { hostname, pathname } = new URL(referer === '' ? url : referer);
+  const site = sites.find(({ name }) => name === hostname);
+  const file = join(site?.folder ?? '', decodeURIComponent(pathname).replace(/\/$/, '/index.html'));
+  if (referer === '' || site === undefined || !existsSync(file)) return null;
+  if (file.endsWith('.css')) return 'a stylesheet';
+  const isSource = (node: DefaultTreeAdapterTypes.Node): boolean => {
+    const source =
+      'attrs' in node && node.tagName === 'script' ? node.attrs.find(({ name }) => name === 'src') : undefined;
+    if (source !== undefined && new URL(source.value, referer).href === url) return true;
+    return 'childNodes' in node && node.childNodes.some(isSource);
+  };
+  return isSource(parse(readFileSync(file, 'utf8'))) ? 'the source of a script' : null;
 }
 
 /** How the crawl has come to it: the page that names it. */
@@ -309,11 +340,23 @@ function why({ under }: Namespace, dataDir: string, urls: readonly string[]): Ma
   const answers = new Map<string, WhyLine>();
   for (let i = 0; i < urls.length; i += WHY_URLS) {
     const asked = urls.slice(i, i + WHY_URLS);
-    const [program, ...rest] = [...under, process.execPath, join(ROOT, 'dist/cli/main.js'), 'why', '--data', dataDir, '--json', ...asked];
+    const [program, ...rest] = [
+      ...under,
+      process.execPath,
+      join(ROOT, 'dist/cli/main.js'),
+      'why',
+      '--data',
+      dataDir,
+      '--json',
+      ...asked,
+    ];
     const told = execFileSync(program as string, rest, { encoding: 'utf8', maxBuffer: 1 << 28 });
-    told.split('\n').filter(Boolean).forEach((line, j) => {
-      answers.set(asked[j] as string, JSON.parse(line) as WhyLine);
-    });
+    told
+      .split('\n')
+      .filter(Boolean)
+      .forEach((line, j) => {
+        answers.set(asked[j] as string, JSON.parse(line) as WhyLine);
+      });
   }
   return answers;
 }
