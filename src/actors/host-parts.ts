@@ -241,6 +241,7 @@ function pageLine(visit: ReadVisit, attempt: Attempt, parsed: ParsedPage): PageL
     digest: parsed.contentDigest,
     simhash: page?.simhash ?? null,
     links: page?.links.length ?? 0,
+    noindex: page?.noindex ?? false,
     outcome: 'fetched',
   };
 }
@@ -270,6 +271,6 @@ function foundIn(visit: ReadVisit, judgement: ContentJudgement, parsed: ParsedPa
   };
   if (judgement.outcome === 'redirected' && parsed.redirect !== null) return { ...via, candidates: [parsed.redirect] };
   const { page } = parsed;
-  if (judgement.outcome !== 'fetched' || page === null || page.nofollow || page.links.length === 0) return null;
+  if (judgement.outcome !== 'fetched' || page === null || page.links.length === 0) return null;
   return { ...via, candidates: page.links };
 }

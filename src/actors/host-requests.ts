@@ -199,6 +199,8 @@ function giveToParser(
       fetchedAtMs: visit.sinceWallMs,
       decodedBytesMax: visit.what === 'page' ? props.decodedBytesMax : ROBOTS_DECODED_BYTES_MAX,
       linksMax: props.linksMax,
+      links: props.links,
+      robotsMeta: props.robotsMeta,
       archive: props.archive,
     },
   });

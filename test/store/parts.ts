@@ -113,6 +113,7 @@ export function pageOf(url: string, text = ''): PageLine {
     digest: `sha1:${keyOf(text)}`,
     simhash: null,
     links: 0,
+    noindex: false,
     outcome: 'fetched',
   };
 }
