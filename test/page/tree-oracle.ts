@@ -82,7 +82,7 @@ function hrefsOf(node: Element, name: string, isHtml: boolean): string[] {
 function candidatesOf(srcset: string): string[] {
   const urls: string[] = [];
   for (let rest = srcset; ; ) {
-    const match = /^[\s,]*([^\s]+)([^]*)$/.exec(rest);
+    const match = /^[\s,]*([^\s]+)([\s\S]*)$/.exec(rest);
     if (match === null) return urls;
     const [, word = '', tail = ''] = match;
     urls.push(word.replace(/,+$/, ''));
