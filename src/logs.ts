@@ -4,9 +4,11 @@
  *
  * Credentials never reach it: those inside URLs and the values of fields that are named for secrets are replaced.
  */
+import { dirname } from 'node:path';
 import { pino } from 'pino';
 import type { Log } from './protocols/effects.js';
 import type { LogPort } from './protocols/ports.js';
+import { makeFolder } from './sinks/folders.js';
 
 export type LogLevel = Log['level'];
 
@@ -29,7 +31,8 @@ const CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi;
 
 /** Throws where the file can not be opened. */
 export function openLog({ level, file }: LogOptions): OpenLog {
-  const destination = pino.destination({ dest: file ?? STANDARD_ERROR, sync: true, mkdir: true, append: true });
+  if (file !== null) makeFolder(dirname(file));
+  const destination = pino.destination({ dest: file ?? STANDARD_ERROR, sync: true, append: true });
   const logger = pino(
     {
       level,

@@ -7,8 +7,16 @@
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ControlServer } from './admin/open.js';
+import { type Control, ControlError, type PauseReport, type TreeReport } from './admin/control.js';
+import { type Changes, Desk, type Live } from './admin/desk.js';
+import { Rate } from './admin/rate.js';
+import { type Field, sowAll, type Sown } from './admin/seeds.js';
+import { literalRefusal, refuseAnonymous } from './admin/seed-rules.js';
+import { PAUSED, type RunFacts } from './admin/status.js';
 import type { Config } from './config/schema.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
+import type { ConfiguredRules, CrawlSettings } from './domain/crawl-settings.js';
 import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';
@@ -22,8 +30,9 @@ import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
 import { hostDelayMs } from './policy/delay.js';
 import { productTokenOf } from './policy/robots/agent.js';
-import { scopeOf } from './policy/scope.js';
+import { rulesOf } from './policy/admission.js';
 import * as addresses from './protocols/addresses.js';
+import type { BenchFacts } from './protocols/bench.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
 import type { Clock, LogPort, Ports, StoreOpening, StorePort } from './protocols/ports.js';
@@ -31,6 +40,8 @@ import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
 import type { FaultPlan } from './supervision/faults.js';
 import { createKernel, type Kernel, type KernelCounts } from './supervision/kernel.js';
+import { drawTree } from './supervision/picture.js';
+import type { GroupSpec } from './supervision/specification.js';
 import { engineTree, type TreePlan } from './supervision/tree.js';
 
 export interface CrawlOptions {
@@ -39,6 +50,8 @@ export interface CrawlOptions {
   readonly seeds: readonly Candidate[];
   readonly pagesMax: number | null;
   readonly secondsMax: number | null;
+  /** Goes on when nothing is left, waiting for seeds and for what falls due. */
+  readonly endless?: boolean;
   readonly log: LogPort;
   readonly onEvent?: (event: CrawlEvent) => void;
   /** Crashes on purpose, for tests: actors by the plan, parser threads by the practice web's header. */
@@ -77,21 +90,16 @@ export interface CrawlOutcome {
   readonly archive: readonly string[];
 }
 
-export interface CrawlProgress {
-  readonly pages: number;
-  readonly requests: number;
-  readonly failed: number;
-  readonly totals: Totals;
-  readonly hostsActive: number;
-  /** Why no permits are given; null while they are. */
-  readonly held: string | null;
-}
-
 export interface Crawl {
   /** Resolves when everything is closed. */
   readonly ended: Promise<CrawlOutcome>;
-  progress(): CrawlProgress;
+  /** What it knows of itself at this moment. */
+  facts(): RunFacts;
   counts(): KernelCounts;
+  /** What can be asked of it from outside, and wished. */
+  readonly control: Control;
+  /** Where the control interface listens; null where it does not. */
+  readonly socket: string | null;
   /** Ends after the visits that are open; they are committed. */
   interrupt(): void;
 }
@@ -99,6 +107,10 @@ export interface Crawl {
 /** The real clock. `performance.now` never runs backwards; the wall clock is asked for each instant. */
 export const SYSTEM_CLOCK: Clock = { monotonicMs: () => performance.now(), wallMs: () => Date.now() };
 
+/** Pages a second of late: half of it is of the last so many. */
+const RATE_HALF_LIFE_MS = 10_000;
+/** An actor that answers later is as good as down. */
+const ANSWER_MS_MAX = 2_000;
 const KEEP_ALIVE_MS = 4_000;
 /** Visits that don't end by then are left open: their URLs stay queued. */
 const DRAIN_MS_MAX = 45_000;
@@ -146,17 +158,20 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     await countDeaths(options.dataDir, store, log);
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
-    const { totals, batch, nextSequence } = store.opened();
+    const { totals, batch, nextSequence, settings } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
     const plan = planTree(options, productToken, {
       totals,
       batch,
       nextSequence,
+      settings,
       seen,
       startedAtMs: SYSTEM_CLOCK.wallMs(),
     });
-    return new RunningCrawl(options, plan, { ...outside, store }, closing);
+    const running = new RunningCrawl(options, plan, { ...outside, store }, closing);
+    await running.listen();
+    return running;
   } catch (error) {
     await closing();
     throw error;
@@ -174,35 +189,71 @@ async function countDeaths(dataDir: string, store: StorePort, log: LogPort): Pro
   }
 }
 
+/** What a running crawl is asked and told from outside. */
+function deskOf(options: CrawlOptions, { store, clock }: Pick<Ports, 'store' | 'clock'>, running: RunningCrawl): Desk {
+  const { config, dataDir } = options;
+  const { politeness } = config;
+  const terms = {
+    delayMsOf: (host: HostName) => hostDelayMs(host, politeness),
+    adaptiveFactor: politeness.adaptiveFactor,
+  };
+  return new Desk({
+    dataDir,
+    store,
+    clock,
+    terms,
+    live: running,
+    isPaused: false,
+    changes: changesOf(config, running),
+  });
+}
+
+function changesOf(config: Config, running: RunningCrawl): Changes {
+  const field: Field = {
+    refusalOf: literalRefusal(config),
+    sow: (candidates, again) => {
+      refuseAnonymous(config, candidates);
+      return running.sow(candidates, again);
+    },
+  };
+  return {
+    seed: (wish) => sowAll(wish, field),
+    pause: () => running.pause(),
+    resume: () => running.resume(),
+    exclude: () => Promise.reject(new ControlError('not_supported', 'not supported by this crawl', 501)),
+  };
+}
+
 /** What an earlier life left. */
-export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence'> {
+export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence' | 'settings'> {
   readonly seen: Bloom;
   /** When this life begins; wall clock. */
   readonly startedAtMs: number;
 }
 
+export function configuredRules({ scope, maxDepth, include, exclude, traps }: Config): ConfiguredRules {
+  return { scope, depthMax: maxDepth, include, exclude, traps };
+}
+
 /** What each kind of actor is started with. */
 export function planTree(
-  options: Pick<CrawlOptions, 'config' | 'seeds' | 'pagesMax'>,
+  options: Pick<CrawlOptions, 'config' | 'pagesMax' | 'endless'>,
   productToken: string,
   opened: Inheritance,
 ): TreePlan {
-  const { config, seeds, pagesMax } = options;
+  const { config, pagesMax } = options;
+  const settings = { ...opened.settings, configured: configuredRules(config) };
   const exempt = addressRangesOf(config.politeness.addressExempt);
   return {
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
-      scope: scopeOf(
-        config.scope,
-        seeds.map(({ host }) => host),
-      ),
-      depthMax: config.maxDepth,
+      settings,
       seen: opened.seen,
       totals: opened.totals,
       nextSequence: opened.nextSequence,
       activeMax: Math.ceil(config.hosts.activeFactor * config.fetch.slots),
       pagesMax,
-      waitMs: config.waitSeconds * 1_000,
+      waitMs: options.endless === true ? null : config.waitSeconds * 1_000,
     },
     workbench: {
       slots: config.fetch.slots,
@@ -211,6 +262,7 @@ export function planTree(
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
       resumed: opened.totals.urls > 0,
+      rules: rulesOf(settings.configured, settings, []),
     },
     host: (name) => ({
       name,
@@ -248,10 +300,23 @@ export function planTree(
   };
 }
 
-class RunningCrawl implements Crawl {
+class RunningCrawl implements Crawl, Live {
   readonly ended: Promise<CrawlOutcome>;
+  readonly control: Control;
   private readonly kernel: Kernel;
+  private readonly declared: GroupSpec;
   private readonly startedMs = performance.now();
+  private readonly startedAtMs = SYSTEM_CLOCK.wallMs();
+  private readonly rate = new Rate(RATE_HALF_LIFE_MS, this.startedMs);
+  private readonly questions = new Map<number, (bench: BenchFacts | null) => void>();
+  private lastQuestion = 0;
+  private readonly sowings = new Map<number, (sown: Sown) => void>();
+  private lastCommand = 0;
+  private isPaused = false;
+  private server: ControlServer | null = null;
+  private holdsSinceMs: number | null = null;
+  private drainsSinceMs: number | null = null;
+  private movedAtMs = this.startedAtMs;
   private readonly outcomes = new Map<string, number>();
   private requests = 0;
   private pages = 0;
@@ -277,18 +342,87 @@ class RunningCrawl implements Crawl {
       release: (bytes) => outside.net.release(bytes),
     };
     const ports: Ports = { ...outside, net, announce: (event) => this.hear(event) };
-    this.kernel = createKernel(engineTree(plan), ports, options.faults === undefined ? {} : { faults: options.faults });
+    this.declared = engineTree(plan);
+    this.kernel = createKernel(this.declared, ports, options.faults === undefined ? {} : { faults: options.faults });
     this.kernel.start();
-    const { seeds } = options;
-    if (seeds.length > 0)
-      this.kernel.tell(addresses.frontier, { type: 'seed', command: 1, candidates: seeds, refused: [] });
+    this.control = deskOf(options, outside, this);
+    if (options.seeds.length > 0) void this.sow(options.seeds, false);
     this.ended = this.run();
   }
 
-  progress(): CrawlProgress {
-    const { pages, requests, totals, hostsActive } = this;
-    const failed = this.outcomes.get('failed') ?? 0;
-    return { pages, requests, failed, totals, hostsActive, held: [...this.holds][0] ?? null };
+  facts(): RunFacts {
+    const { startedAtMs, pages, requests, totals, hostsActive, holdsSinceMs, drainsSinceMs, movedAtMs } = this;
+    return {
+      startedAtMs,
+      pages,
+      requests,
+      failed: this.outcomes.get('failed') ?? 0,
+      ratePerSecond: this.rate.perSecond(performance.now()),
+      totals,
+      hostsActive,
+      holds: [...this.holds],
+      holdsSinceMs,
+      isPaused: this.isPaused,
+      drainsSinceMs,
+      movedAtMs,
+    };
+  }
+
+  describe(hosts: readonly HostName[]): Promise<BenchFacts | null> {
+    const query = ++this.lastQuestion;
+    const answered = new Promise<BenchFacts | null>((resolve) => this.questions.set(query, resolve));
+    this.kernel.tell(addresses.workbench, { type: 'describe', query, hosts });
+    // An actor that is down answers nobody, and whoever watches wants to see just that.
+    const timer = setTimeout(() => this.answer(query, null), ANSWER_MS_MAX);
+    return answered.finally(() => clearTimeout(timer));
+  }
+
+  tree(): TreeReport {
+    const counts = this.kernel.counts();
+    return { picture: drawTree(this.declared, counts), counts };
+  }
+
+  get socket(): string | null {
+    return this.server?.path ?? null;
+  }
+
+  /** Nothing leans on it: a crawl whose control can't be opened goes on without. */
+  async listen(): Promise<void> {
+    const { dataDir, log } = this.options;
+    try {
+      const { openControl } = await import('./admin/open.js');
+      this.server = await openControl(dataDir, this.control, log);
+    } catch (error) {
+      log.log('warn', 'control_unavailable', { reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  /** All of them in one commit; resolves after it. */
+  sow(candidates: readonly Candidate[], _again: boolean): Promise<Sown> {
+    const command = ++this.lastCommand;
+    const sown = new Promise<Sown>((resolve) => this.sowings.set(command, resolve));
+    this.kernel.tell(addresses.frontier, { type: 'seed', command, candidates, refused: [] });
+    return sown;
+  }
+
+  /** No request begins from now on; those under way end, and are recorded. */
+  async pause(): Promise<PauseReport> {
+    const changed = !this.isPaused;
+    this.isPaused = true;
+    if (changed) this.kernel.tell(addresses.workbench, { type: 'hold', why: PAUSED });
+    return { state: 'paused', changed };
+  }
+
+  async resume(): Promise<PauseReport> {
+    const changed = this.isPaused;
+    this.isPaused = false;
+    if (changed) this.kernel.tell(addresses.workbench, { type: 'release', why: PAUSED });
+    return { state: 'running', changed };
+  }
+
+  private answer(query: number, bench: BenchFacts | null): void {
+    this.questions.get(query)?.(bench);
+    this.questions.delete(query);
   }
 
   counts(): KernelCounts {
@@ -310,12 +444,15 @@ class RunningCrawl implements Crawl {
     const bound = secondsMax === null ? null : setTimeout(() => this.resolveReason('max-seconds'), secondsMax * 1_000);
     const end = await Promise.race([reason, this.kernel.failed]);
     if (bound !== null) clearTimeout(bound);
+    this.drainsSinceMs = SYSTEM_CLOCK.wallMs();
     if (typeof end !== 'string') {
+      await this.server?.close();
       await this.closing();
       return this.outcome('crashed', end.reason);
     }
     this.kernel.tell(addresses.workbench, { type: 'drain' });
     await within(DRAIN_MS_MAX, Promise.race([drained, this.kernel.failed]));
+    await this.server?.close();
     await this.kernel.stop();
     await this.closing();
     return this.outcome(end, null);
@@ -325,18 +462,26 @@ class RunningCrawl implements Crawl {
     switch (event.event) {
       case 'visit':
         this.outcomes.set(event.outcome, (this.outcomes.get(event.outcome) ?? 0) + 1);
-        if (event.outcome === 'fetched') this.pages += 1;
+        if (event.outcome === 'fetched') {
+          this.pages += 1;
+          this.rate.count(performance.now());
+        }
         break;
       case 'totals':
         this.totals = event.totals;
         this.hostsActive = event.hostsActive;
+        this.movedAtMs = SYSTEM_CLOCK.wallMs();
         break;
       case 'held':
         this.holds.add(event.why);
+        this.holdsSinceMs ??= SYSTEM_CLOCK.wallMs();
         break;
       case 'resumed':
         this.holds.clear();
+        this.holdsSinceMs = null;
         break;
+      case 'described':
+        return this.answer(event.query, event.bench);
       case 'ended':
         this.waiting = event.waiting;
         this.resolveReason(event.reason);
@@ -345,6 +490,8 @@ class RunningCrawl implements Crawl {
         this.resolveDrained();
         break;
       case 'seeded':
+        this.sowings.get(event.command)?.(event);
+        this.sowings.delete(event.command);
         break;
     }
     this.options.onEvent?.(event);

@@ -21,23 +21,26 @@ import {
   takeFront,
 } from '../domain/class-queues.js';
 import { createDueHeap, type DueHeap, peekDue, popDue, pushDue } from '../domain/due-heap.js';
+import { changed, changesNothing, type CrawlSettings, type SettingsChange } from '../domain/crawl-settings.js';
 import { type HostName, siteOf } from '../domain/host.js';
+import type { Code } from '../domain/outcome.js';
 import type { PriorityClass, UrlRecord } from '../domain/record.js';
 import type { Candidate, UrlKey } from '../domain/url.js';
 import { drawClass } from '../policy/draw.js';
+import { type CrawlRules, refusalOf, rulesOf } from '../policy/admission.js';
 import { linkKind } from '../policy/links.js';
-import { inScope, type Scope, widen } from '../policy/scope.js';
+import { inScope, widenAll } from '../policy/scope.js';
 import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import type { Admission, CommitReceipt, HostPart, Part, Totals } from '../protocols/commit.js';
 import { type Effect, type HostsListed, log, send } from '../protocols/effects.js';
 import type { EndReason } from '../protocols/events.js';
-import type { Found, Message } from '../protocols/frontier.js';
+import type { Found, Message, RulesChange } from '../protocols/frontier.js';
 import { fence, record } from '../protocols/recorder.js';
 
 export interface Props {
-  readonly scope: Scope;
-  readonly depthMax: number | null;
+  /** As they are stored, with the rules that this run is configured with. */
+  readonly settings: ConfiguredSettings;
   readonly seen: Bloom;
   readonly totals: Totals;
   readonly nextSequence: number;
@@ -47,6 +50,10 @@ export interface Props {
   readonly pagesMax: number | null;
   /** The crawl ends when nothing falls due within this; null: it goes on for ever. */
   readonly waitMs: number | null;
+}
+
+export interface ConfiguredSettings extends CrawlSettings {
+  readonly configured: NonNullable<CrawlSettings['configured']>;
 }
 
 type Life =
@@ -61,11 +68,17 @@ interface Journal {
   readonly unacknowledged: number;
   readonly visits: number;
   readonly life: Life;
+  readonly settings: ConfiguredSettings;
+  readonly rules: CrawlRules;
 }
 
 interface State {
   readonly props: Props;
-  scope: Scope;
+  settings: ConfiguredSettings;
+  /** By the settings; replaced as a whole. */
+  rules: CrawlRules;
+  /** Candidates that were not admitted, by code. */
+  readonly notAdmitted: Map<Code, number>;
   life: Life;
   readonly pending: Set<UrlKey>;
   sequence: number;
@@ -92,9 +105,13 @@ const SET_ASIDE_MARGIN_MS = 1_000;
 
 export const frontier: Behaviour<Props, State, Message> = {
   start: (props) => {
+    const { settings } = props;
+    const rules = rulesOf(settings.configured, settings, []);
     const state: State = {
       props,
-      scope: props.scope,
+      settings,
+      rules,
+      notAdmitted: new Map(),
       life: { phase: 'listing' },
       pending: new Set(),
       sequence: props.nextSequence,
@@ -107,9 +124,11 @@ export const frontier: Behaviour<Props, State, Message> = {
       wakeAt: new Map(),
       dues: createDueHeap(),
       wakeTimerAtMs: null,
-      journal: { keys: [], woken: [], unacknowledged: 0, visits: 0, life: { phase: 'listing' } },
+      journal: { keys: [], woken: [], unacknowledged: 0, visits: 0, life: { phase: 'listing' }, settings, rules },
     };
-    return [state, [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }]];
+    const effects: Effect[] = [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }];
+    if (state.settings.paused) effects.unshift(holdFor(PAUSED));
+    return [state, effects];
   },
 
   // All of it outlives an incarnation, but for what the message in hand had begun: that is undone, as it comes again.
@@ -120,6 +139,8 @@ export const frontier: Behaviour<Props, State, Message> = {
     held.visits = journal.visits;
     // An end that was never announced is none.
     held.life = journal.life;
+    held.settings = journal.settings;
+    held.rules = journal.rules;
     held.wakeTimerAtMs = null;
     const effects: Effect[] = journal.woken.map((host) => wake(held, host));
     if (held.life.phase === 'listing') effects.push({ do: 'listHosts', after: null, limit: LISTED_AT_ONCE });
@@ -130,27 +151,51 @@ export const frontier: Behaviour<Props, State, Message> = {
   on: {
     seed: (state, { command, candidates, refused }, now) => {
       begin(state);
+      const effects: Effect[] = [];
+      const settings = widenTo(state, hostsOf(candidates), effects);
       const admitted: Admission[] = [];
-      for (const candidate of candidates) state.scope = widen(state.scope, candidate.host);
+      const seeds: Candidate[] = [];
+      const left = [...refused];
       for (const candidate of candidates) {
+        const refusal = refusalOf(state.rules, { ...candidate, depth: SEEDED.depth });
+        if (refusal !== null) {
+          left.push({ url: candidate.url, code: refusal.code });
+          continue;
+        }
+        seeds.push(candidate);
         const admission = admit(state, candidate, SEEDED, now);
         if (admission !== null) admitted.push(admission);
       }
       const part: Part = {
         kind: 'seed',
         command,
-        seeds: candidates.map(({ url, key }) => ({ url, key })),
-        refused,
+        seeds: seeds.map(({ url, key }) => ({ url, key })),
+        refused: left,
         admitted,
+        settings,
       };
-      return settleDown(state, now, [toRecorder(state, part)]);
+      return settleDown(state, now, [...effects, toRecorder(state, part)]);
+    },
+
+    change: (state, { command, change }, now) => {
+      begin(state);
+      const settings = settingsChange(state.settings, change);
+      const wasPaused = state.settings.paused;
+      const effects = adopt(state, settings);
+      if (state.settings.paused !== wasPaused) effects.push(wasPaused ? releaseFor(PAUSED) : holdFor(PAUSED));
+      return settleDown(state, now, [
+        ...effects,
+        toRecorder(state, { kind: 'settings', command, settings, admitted: [] }),
+      ]);
     },
 
     visited: (state, { part, found }, now) => {
       begin(state);
       const effects: Effect[] = [];
-      const admitted = found === null ? [] : admitFound(state, part.host, found, now, effects);
-      const whole: HostPart = admitted.length === 0 ? part : { ...part, admitted };
+      if (found === null) return [state, [toRecorder(state, part)]];
+      const settings = found.seedRedirect ? follow(state, part.host, found, effects) : null;
+      const admitted = admitFound(state, found, now);
+      const whole: HostPart = admitted.length === 0 && settings === null ? part : { ...part, admitted, settings };
       effects.push(toRecorder(state, whole));
       return [state, effects];
     },
@@ -175,7 +220,12 @@ export const frontier: Behaviour<Props, State, Message> = {
       state.totals = receipt.totals;
       effects.push({
         do: 'announce',
-        event: { event: 'totals', totals: receipt.totals, hostsActive: state.active.size },
+        event: {
+          event: 'totals',
+          totals: receipt.totals,
+          hostsActive: state.active.size,
+          notAdmitted: Object.fromEntries(state.notAdmitted),
+        },
       });
       for (const queue of receipt.queues) hear(state, queue, effects);
       return settleDown(state, now, effects);
@@ -246,8 +296,8 @@ function makeGood(state: State, lost: Message, now: Instant): readonly Effect[] 
 }
 
 function begin(state: State): void {
-  const { unacknowledged, visits, life } = state;
-  state.journal = { keys: [], woken: [], unacknowledged, visits, life };
+  const { unacknowledged, visits, life, settings, rules } = state;
+  state.journal = { keys: [], woken: [], unacknowledged, visits, life, settings, rules };
 }
 
 // -- admission --------------------------------------------------------------------------------------------------
@@ -255,41 +305,47 @@ function begin(state: State): void {
 /** What stands behind a candidate that nobody linked to. */
 const SEEDED = { via: null, hopPath: '', depth: 0, seedRedirect: false } as const;
 
+/** A seed as it enters the registry, whoever writes it there. */
+export function seedAdmission(candidate: Candidate, sequence: number, now: Instant): Admission {
+  return { record: newRecord(candidate, SEEDED, 0, now), sequence, ifAbsent: true };
+}
+
 type Finder = Omit<Found, 'candidates' | 'via'> & { readonly via: string | null };
 
-function admitFound(state: State, host: HostName, found: Found, now: Instant, effects: Effect[]): Admission[] {
+function admitFound(state: State, found: Found, now: Instant): Admission[] {
   const admitted: Admission[] = [];
   for (const candidate of found.candidates) {
-    if (found.seedRedirect && candidate.source === 'redirect') effects.push(...follow(state, host, candidate.host));
-    if (!inScope(state.scope, candidate.host)) continue;
+    const depth = depthOf(candidate, found);
+    // What is known already was judged before: most links are.
+    if (isKnownLink(state, candidate)) continue;
+    const refusal = refusalOf(state.rules, { url: candidate.url, host: candidate.host, depth });
+    if (refusal !== null) {
+      state.notAdmitted.set(refusal.code, (state.notAdmitted.get(refusal.code) ?? 0) + 1);
+      continue;
+    }
     const admission = admit(state, candidate, found, now);
     if (admission !== null) admitted.push(admission);
   }
   return admitted;
 }
 
-/** P6: where a seed redirects to within its site is what the operator meant, and is said. */
-function follow(state: State, from: HostName, to: HostName): Effect[] {
-  if (inScope(state.scope, to) || siteOf(from) !== siteOf(to)) return [];
-  state.scope = widen(state.scope, to);
-  return [log('info', 'scope_widened', { from, to })];
+function depthOf(candidate: Candidate, finder: Finder): number {
+  return candidate.source === 'link' ? finder.depth + 1 : finder.depth;
 }
 
-/** Null: seen, or too deep. */
+/** A link trusts the filter. */
+function isKnownLink(state: State, { key, source }: Candidate): boolean {
+  return state.pending.has(key) || (source === 'link' && state.props.seen.has(key));
+}
+
+/** Null: known already. What must not be missed by the filter's errors asks the registry, in the commit. */
 function admit(state: State, candidate: Candidate, finder: Finder, now: Instant): Admission | null {
-  const depth = candidate.source === 'link' ? finder.depth + 1 : finder.depth;
-  if (state.props.depthMax !== null && depth > state.props.depthMax) return null;
-  if (state.pending.has(candidate.key)) return null;
-  const perhapsKnown = state.props.seen.has(candidate.key);
-  // A link trusts the filter; what must not be missed by its errors asks the registry, in the commit.
-  if (perhapsKnown && candidate.source === 'link') return null;
+  if (isKnownLink(state, candidate)) return null;
+  const ifAbsent = state.props.seen.has(candidate.key);
   state.pending.add(candidate.key);
   state.journal.keys.push(candidate.key);
-  return {
-    record: newRecord(candidate, finder, depth, now),
-    sequence: state.sequence++,
-    ifAbsent: perhapsKnown,
-  };
+  const record = newRecord(candidate, finder, depthOf(candidate, finder), now);
+  return { record, sequence: state.sequence++, ifAbsent };
 }
 
 function newRecord(candidate: Candidate, finder: Finder, depth: number, now: Instant): UrlRecord {
@@ -327,12 +383,76 @@ function priorityOf({ source, element, rel }: Candidate, depth: number): Priorit
   return Math.min(2 + Math.floor(depth / 4) + (isEmbed ? 1 : 0), 7) as PriorityClass;
 }
 
+// -- what the crawl may enter -----------------------------------------------------------------------------------
+
+/** Why permits are held while an operator has paused the crawl. */
+export const PAUSED = 'paused';
+
+/** P6: where a seed redirects to within its site is what the operator meant, and is said. */
+function follow(state: State, from: HostName, found: Found, effects: Effect[]): SettingsChange | null {
+  const targets = found.candidates.filter(({ source, host }) => source === 'redirect' && siteOf(from) === siteOf(host));
+  const settings = widenTo(state, hostsOf(targets), effects);
+  for (const to of settings?.scopeHosts ?? []) {
+    effects.push(log('info', 'scope_widened', { from, to }));
+    effects.push({ do: 'announce', event: { event: 'scope_widened', from, to } });
+  }
+  return settings;
+}
+
+function hostsOf(candidates: readonly Candidate[]): HostName[] {
+  return [...new Set(candidates.map(({ host }) => host))];
+}
+
+/** Null: all of them may be entered already. */
+function widenTo(state: State, hosts: readonly HostName[], effects: Effect[]): SettingsChange | null {
+  const scopeHosts = hosts.filter((host) => !inScope(state.rules.scope, host));
+  if (scopeHosts.length === 0) return null;
+  state.settings = { ...state.settings, scopeHosts: [...state.settings.scopeHosts, ...scopeHosts] };
+  state.rules = { ...state.rules, scope: widenAll(state.rules.scope, scopeHosts) };
+  effects.push(tellRules(state));
+  return { scopeHosts };
+}
+
+function settingsChange(
+  settings: ConfiguredSettings,
+  { exclude, admit, paused, configured }: RulesChange,
+): SettingsChange {
+  const isChanged = exclude !== undefined || admit !== undefined;
+  const left = settings.exclusions.filter((pattern) => !(admit ?? []).includes(pattern));
+  return {
+    ...(isChanged ? { exclusions: [...new Set([...left, ...(exclude ?? [])])] } : {}),
+    ...(paused === undefined ? {} : { paused }),
+    ...(configured === undefined ? {} : { configured }),
+  };
+}
+
+function adopt(state: State, change: SettingsChange): Effect[] {
+  if (changesNothing(change)) return [];
+  const { configured } = state.settings;
+  state.settings = { ...changed(state.settings, change), configured: change.configured ?? configured };
+  state.rules = rulesOf(state.settings.configured, state.settings, []);
+  return [tellRules(state)];
+}
+
+/** Every permit carries them: the last look of a host is by the rules in force when it was granted. */
+function tellRules(state: State): Effect {
+  return send(addresses.workbench, { type: 'rules', rules: state.rules });
+}
+
+function holdFor(why: string): Effect {
+  return send(addresses.workbench, { type: 'hold', why });
+}
+
+function releaseFor(why: string): Effect {
+  return send(addresses.workbench, { type: 'release', why });
+}
+
+// -- what a commit brought --------------------------------------------------------------------------------------
+
 function toRecorder(state: State, part: Part): Effect {
   state.unacknowledged += 1;
   return send(addresses.recorder, record([part]));
 }
-
-// -- what a commit brought --------------------------------------------------------------------------------------
 
 function tell(state: State, part: Part, known: ReadonlySet<UrlKey>): Effect[] {
   if (part.kind === 'seed') {
@@ -343,6 +463,9 @@ function tell(state: State, part: Part, known: ReadonlySet<UrlKey>): Effect[] {
     const rest = part.seeds.filter(({ key }) => !entered.has(key)).map(({ url }) => url);
     const { command, refused } = part;
     return [{ do: 'announce', event: { event: 'seeded', command, queued, known: rest, refused } }];
+  }
+  if (part.kind === 'settings') {
+    return [{ do: 'announce', event: { event: 'changed', command: part.command, settings: state.settings } }];
   }
   const effects: Effect[] = [];
   for (const { record, attempt, bytes } of part.visits) {

@@ -24,6 +24,7 @@ import {
   judgeContent,
   judgeCrash,
   judgeRobots,
+  judgeRules,
   judgeTransport,
   stateAfter,
   type TransportJudgement,
@@ -80,6 +81,7 @@ export function emit(state: Live, wish: Wish, now: Instant): Effect {
     archive: wish.archive ?? null,
     dead: settlements.flatMap(({ dead }) => (dead === null ? [] : [dead])),
     admitted: [],
+    settings: null,
   };
   return send(addresses.frontier, visited(part, wish.found ?? null));
 }
@@ -102,6 +104,10 @@ export function settleStopped(state: Live, stopped: Stopped, now: Instant): Sett
       return completed(entry, attemptOf(judgement, now, 0), stateAfter(entry.record.state, judgement), {
         robots: stopped.robots,
       });
+    }
+    case 'unwanted': {
+      const judgement = judgeRules(stopped.refusal.code);
+      return completed(entry, attemptOf(judgement, now, 0), stateAfter(entry.record.state, judgement), {});
     }
     case 'parked':
       return parked(entry, attemptOf(judgeRobots('unreadable'), now, 0));

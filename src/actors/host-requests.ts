@@ -39,6 +39,7 @@ const ROBOTS_DECODED_BYTES_MAX = 8 * ROBOTS_BYTES_MAX;
 
 /** The last look: what the permit is spent on is chosen now, by the rules in force now. */
 export function spend(state: Live, permit: Permit, now: Instant): Turn<State> {
+  state.rules = permit.rules;
   const { target, stopped } = choose(state, now);
   if (target === null || stopped.length > 0 || silence(state, now) !== null)
     return goOn(state, now, [giveBack(permit)]);

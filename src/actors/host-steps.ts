@@ -12,6 +12,7 @@
 import type { Resolution } from '../domain/fetching.js';
 import type { Origin } from '../domain/host.js';
 import type { PriorityClass, QueueEntry } from '../domain/record.js';
+import { type AdmissionRefusal, refusalOf } from '../policy/admission.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
 import { lookAt } from '../policy/last-look.js';
@@ -43,6 +44,8 @@ export type Stopped =
       readonly robots: Extract<ReturnType<typeof lookAt>, { look: 'blocked' }>['robots'];
     }
   | { readonly why: 'parked'; readonly entry: QueueEntry }
+  /** The rules of the crawl have changed since it was queued. */
+  | { readonly why: 'unwanted'; readonly entry: QueueEntry; readonly refusal: AdmissionRefusal }
   /** The process has died with it in hand too often. */
   | { readonly why: 'poison'; readonly entry: QueueEntry }
   /** The process has died with it in hand; in this life it was not put off yet. */
@@ -114,6 +117,8 @@ function* inOrder(state: Live, now: Instant): Iterable<QueueEntry> {
 function look(state: Live, entry: QueueEntry, now: Instant): Target | Stopped | null {
   if (isPoison(entry.record)) return { why: 'poison', entry };
   if (isToBePutOff(entry.record, state.props.startedAtMs)) return { why: 'suspect', entry };
+  const refusal = state.rules === null ? null : refusalOf(state.rules, entry.record);
+  if (refusal !== null) return { why: 'unwanted', entry, refusal };
   const origin = originOf(entry.record.url);
   const hunt = state.asking.get(origin);
   if (hunt !== undefined) return hunt.by === 'nobody' ? { what: 'robots', hunt } : null;

@@ -21,12 +21,14 @@ import {
   type ClassQueues,
 } from '../domain/class-queues.js';
 import { createDueHeap, peekDue, popDue, pushDue, type DueHeap } from '../domain/due-heap.js';
+import type { CrawlRules } from '../policy/admission.js';
 import { drawClass } from '../policy/draw.js';
 import * as gates from '../policy/gate.js';
 import type { Behaviour, Handlers, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { log, send, watch, type Effect } from '../protocols/effects.js';
 import type { Ask, Message, Permit, PermitNumber } from '../protocols/workbench.js';
+import { describe } from './workbench-facts.js';
 
 export interface Props {
   readonly slots: number;
@@ -38,6 +40,8 @@ export interface Props {
   readonly requestMsMax: number;
   /** Requests of an earlier life may have ended just now: a host's first request waits for its delay. */
   readonly resumed: boolean;
+  /** What the crawl may enter, until the frontier says otherwise. */
+  readonly rules: CrawlRules;
 }
 
 /** A permit is good for so long. */
@@ -79,6 +83,7 @@ interface State {
   openBytes: number;
   lastPermit: PermitNumber;
   readonly holds: Set<string>;
+  rules: CrawlRules;
   stage: 'granting' | 'draining' | 'drained';
   /** Effects of the message in hand. */
   owed: Effect[];
@@ -104,6 +109,7 @@ export const workbench: Behaviour<Props, State, Message> = {
       openBytes: 0,
       lastPermit: 0,
       holds: new Set(),
+      rules: props.rules,
       stage: 'granting',
       owed: [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)],
       done: null,
@@ -194,11 +200,18 @@ export const workbench: Behaviour<Props, State, Message> = {
 
     hold: carryOut((state, { why }) => hold(state, why)),
     release: carryOut((state, { why }, now) => unhold(state, why, now)),
+    rules: carryOut((state, { rules }) => {
+      state.rules = rules;
+    }),
     pressed: carryOut((state, { who }) => hold(state, `${who} has more than it can take`)),
     relieved: carryOut((state, { who }, now) => unhold(state, `${who} has more than it can take`, now)),
     crashed: carryOut((state, { who }) => hold(state, `${who} is down`)),
     restarted: carryOut((state, { who }, now) => unhold(state, `${who} is down`, now)),
     stopped: carryOut((state, { who }) => hold(state, `${who} is down`)),
+
+    describe: carryOut((state, { query, hosts }, now) => {
+      state.owed.push({ do: 'announce', event: { event: 'described', query, bench: describe(state, hosts, now) } });
+    }),
 
     drain: carryOut((state) => {
       if (state.stage === 'granting') state.stage = 'draining';
@@ -279,7 +292,8 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
   state.open.set(number, { host, sinceMs: now.monotonicMs, slot: fetcher, addressClock: ask.addressClock, bytes: 0 });
   state.asks.delete(host);
   const address: VettedAddress = ask.address;
-  return { number, host, address, fetcher, expiresAtMs: now.monotonicMs + PERMIT_LIFE_MS, deadlineMs };
+  const expiresAtMs = now.monotonicMs + PERMIT_LIFE_MS;
+  return { number, host, address, fetcher, expiresAtMs, deadlineMs, rules: state.rules };
 }
 
 /** The host's actor is gone with all that it had open. A request that has not ended keeps its slot, gate and address. */

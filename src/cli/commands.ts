@@ -2,13 +2,27 @@
 import { canonicalCommand } from './canonical.js';
 import { configCommand } from './config.js';
 import { crawlCommand } from './crawl.js';
+import { daemonCommand } from './daemon.js';
+import { excludeCommand } from './exclude.js';
+import { hostCommand, hostsCommand } from './hosts.js';
+import { pauseCommand, resumeCommand } from './pause.js';
 import { practiceCommand } from './practice.js';
+import { seedCommand } from './seed.js';
 import { simCommand } from './sim.js';
+import { statusCommand } from './status.js';
 import type { CommandFactory } from './terminal.js';
 import { treeCommand } from './tree.js';
 
 export const COMMANDS: readonly CommandFactory[] = [
   crawlCommand,
+  daemonCommand,
+  statusCommand,
+  hostsCommand,
+  hostCommand,
+  seedCommand,
+  pauseCommand,
+  resumeCommand,
+  excludeCommand,
   practiceCommand,
   treeCommand,
   simCommand,

@@ -1,19 +1,23 @@
 /** `orbweaver crawl`: crawls from its seeds until nothing is left to do, a bound is met, or it is interrupted. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CrawlCommandOptions, FaultWords } from './crawling.js';
-import { repeatable, wholeNumber, withConfigOptions, withJsonOption, withLogOptions } from './options.js';
+import { DATA_DEFAULT, repeatable, wholeNumber, withConfigOptions, withJsonOption, withLogOptions } from './options.js';
 import type { ExitCode, Terminal } from './terminal.js';
 
 export function crawlCommand(terminal: Terminal, ended: (exit: ExitCode) => void): Command {
   const command = new Command('crawl')
     .description('crawl from these URLs; the same command again goes on where it stopped')
     .argument('<url...>', 'where to begin')
-    .option('--data <dir>', 'what the crawl keeps; another crawl needs another one', 'crawls/default')
+    .option('--data <dir>', 'what the crawl keeps; another crawl needs another one', DATA_DEFAULT)
     .option('--max-pages <n>', 'end after so many visits of this run', wholeNumber(1, 1e12))
     .option('--max-seconds <n>', 'end after so long', wholeNumber(1, 1e9))
     .option('--wait <seconds>', 'end when nothing falls due within this time (waitSeconds)', wholeNumber(0, 86_400))
     .addOption(new Option('--scope <scope>', 'how far links are followed (scope)').choices(['host', 'site', 'any']))
     .option('--max-depth <n>', 'follow links so far from a seed', wholeNumber(0, 1e6))
+    .addOption(
+      repeatable('--include <pattern>', 'follow only what matches: /path, HOST, HOST/path, a URL (repeatable)'),
+    )
+    .addOption(repeatable('--exclude <pattern>', 'leave what matches; * and $ as in robots.txt (repeatable)'))
     .option('--events', 'with --json: one line a visit', false)
     .addOption(
       repeatable('--fault <actor:message:nth:times>', 'crash an actor on purpose, to test (repeatable)', faultWords),

@@ -1,5 +1,6 @@
 /** What `orbweaver crawl` does: checks all that can be checked first, crawls, and tells what came of it. */
 import { resolve } from 'node:path';
+import type { StatusReport } from '../admin/control.js';
 import { contactProblem } from '../config/contact.js';
 import { PRACTICE_FAULTS_VARIABLE } from '../config/load.js';
 import type { Config } from '../config/schema.js';
@@ -14,12 +15,14 @@ import { checkAuthorities, readConfig } from './configuration.js';
 import { declaredTree, faultProblem } from './declared.js';
 import { unwritable } from './files.js';
 import type { ConfigOptions, LogOptions } from './options.js';
-import { openProgress, type Progress, progressModeFor } from './progress.js';
+import { openProgress, type Progress, type ProgressSnapshot, progressModeFor } from './progress.js';
+import { commandLine } from './program.js';
 import { adviceFor, formatLostSeed, SeedFates, seedOf } from './seeds.js';
-import { type CrawlSummary, formatSummary } from './summary.js';
+import { formatSummary, type WaitCounts } from './summary.js';
 import { CommandError, EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
 
 const PROGRESS_MS = 200;
+const OUTLOOK_MS = 2_000;
 const SEEDS_TOLD_MAX = 10;
 
 export interface CrawlCommandOptions extends ConfigOptions, LogOptions {
@@ -29,9 +32,13 @@ export interface CrawlCommandOptions extends ConfigOptions, LogOptions {
   readonly wait?: number;
   readonly scope?: Config['scope'];
   readonly maxDepth?: number;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
   readonly fault: readonly FaultWords[];
   readonly events: boolean;
   readonly json: boolean;
+  /** For ever, as a daemon: no end, and no progress but on a terminal. */
+  readonly endless?: boolean;
 }
 
 /** `frontier:visited:3:1`: the third such message crashes it, once. The last parts may be left out. */
@@ -57,7 +64,9 @@ export async function crawl(
   refuseAnonymous(config, seeds);
   const faults = options.fault.map((words) => faultOf(words, config));
   const log = logOf(options);
-  const progress = openProgress(process.stderr, progressModeFor(process.stderr, options.json));
+  const isEndless = options.endless === true;
+  const mode = progressModeFor(process.stderr, options.json, isEndless);
+  const progress = openProgress(process.stderr, mode);
   const told = { fates: new SeedFates(seeds), causes: new Map<string, Code>() };
   // Heard from the start on: an interrupt while the store is being opened drains what has hardly begun.
   const interrupted = untilInterrupted();
@@ -69,6 +78,7 @@ export async function crawl(
       seeds,
       pagesMax: options.maxPages ?? null,
       secondsMax: options.maxSeconds ?? null,
+      endless: isEndless,
       log,
       onEvent: (event) => {
         told.fates.hear(event);
@@ -77,8 +87,10 @@ export async function crawl(
       },
       ...(faults.length > 0 || process.env[PRACTICE_FAULTS_VARIABLE] === '1' ? { faults } : {}),
     });
-    const outcome = await watch(running, interrupted, progress);
-    return conclude({ ...told, outcome, dataDir }, options, terminal);
+    if (isEndless) tellWhere(running, dataDir, options, log, progress);
+    const outlook = new Outlook(mode === 'silent' ? Number.POSITIVE_INFINITY : OUTLOOK_MS);
+    const outcome = await watch(running, interrupted, progress, outlook);
+    return conclude({ ...told, outcome, dataDir, outlook }, options, terminal);
   } finally {
     progress.end();
     log.close();
@@ -91,6 +103,8 @@ function configOf(options: CrawlCommandOptions): Config {
   const assignments = [...options.set];
   if (options.scope !== undefined) assignments.push(`scope=${options.scope}`);
   if (options.maxDepth !== undefined) assignments.push(`maxDepth=${options.maxDepth}`);
+  if (options.include.length > 0) assignments.push(`include=${JSON.stringify(options.include)}`);
+  if (options.exclude.length > 0) assignments.push(`exclude=${JSON.stringify(options.exclude)}`);
   if (options.wait !== undefined) assignments.push(`waitSeconds=${options.wait}`);
   const loaded = readConfig({ ...options, set: assignments });
   checkAuthorities(loaded);
@@ -121,7 +135,7 @@ function faultOf({ text, actor, message, nth, times }: FaultWords, config: Confi
       problem,
       EXIT.usage,
       `--fault ${text}`,
-      '`orbweaver tree` names the actors',
+      `\`${commandLine('tree')}\` names the actors`,
     );
   }
   return { actor, nth, times, ...(message === null ? {} : { message }) };
@@ -135,24 +149,35 @@ function logOf({ logLevel, log }: CrawlCommandOptions): OpenLog {
   }
 }
 
+/** A daemon's first words: who it is, and where it can be spoken to. */
+function tellWhere(
+  { socket }: Crawl,
+  dataDir: string,
+  { log: file }: CrawlCommandOptions,
+  log: OpenLog,
+  progress: Progress,
+): void {
+  log.log('info', 'daemon_started', { pid: process.pid, dataDir, socket });
+  if (file === undefined && process.stderr.isTTY !== true) return;
+  progress.aside(`Running in ${dataDir}; ${socket === null ? 'no control interface' : `control at ${socket}`}.`);
+}
+
 // -- meanwhile --------------------------------------------------------------------------------------------------
 
 /** Draws the progress until the crawl has ended; the first interrupt drains, a second one ends the process by itself. */
-async function watch(running: Crawl, interrupted: Promise<unknown>, progress: Progress): Promise<CrawlOutcome> {
+async function watch(
+  running: Crawl,
+  interrupted: Promise<unknown>,
+  progress: Progress,
+  outlook: Outlook,
+): Promise<CrawlOutcome> {
   void interrupted.then(() => {
     progress.aside('Stopping: visits that are open end first. Once more to stop at once.');
     running.interrupt();
   });
-  let pagesBefore = 0;
-  let rate = 0;
   const timer = setInterval(() => {
-    const { pages, requests, failed, totals, hostsActive, held } = running.progress();
-    rate += 0.2 * ((pages - pagesBefore) * (1_000 / PROGRESS_MS) - rate);
-    pagesBefore = pages;
-    const queued = totals.ready;
-    const waiting = totals.waiting + totals.parked;
-    const snapshot = { pages, requests, queued, waiting, hostsActive, ratePerSecond: rate, failed };
-    progress.update(held === null ? snapshot : { ...snapshot, held }, performance.now());
+    outlook.refresh(running);
+    progress.update(snapshotOf(running, outlook), performance.now());
   }, PROGRESS_MS);
   try {
     return await running.ended;
@@ -162,6 +187,46 @@ async function watch(running: Crawl, interrupted: Promise<unknown>, progress: Pr
   }
 }
 
+function snapshotOf(running: Crawl, { status }: Outlook): ProgressSnapshot {
+  const { pages, requests, failed, totals, hostsActive, holds, ratePerSecond } = running.facts();
+  const queued = totals.ready;
+  const waiting = totals.waiting + totals.parked;
+  const hosts = status?.hosts.active ?? hostsActive;
+  const [held] = holds;
+  return {
+    ...{ pages, requests, queued, waiting, hostsActive: hosts, ratePerSecond, failed },
+    ...(held === undefined ? {} : { held }),
+    ...(status === null ? {} : { waitingWhy: causesOf(status) }),
+    ...(status === null || status.etaSeconds === null ? {} : { etaSeconds: status.etaSeconds }),
+  };
+}
+
+/** What the crawl says of itself every few seconds: more than a look at its counts, and more work. */
+class Outlook {
+  status: StatusReport | null = null;
+  readonly #everyMs: number;
+  #askedAtMs = performance.now();
+
+  constructor(everyMs: number) {
+    this.#everyMs = everyMs;
+  }
+
+  refresh(running: Crawl): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#askedAtMs < this.#everyMs) return;
+    this.#askedAtMs = nowMs;
+    running.control.status().then(
+      (status) => (this.status = status),
+      () => (this.status = null), // the store is failing: `held` says so
+    );
+  }
+}
+
+/** What is under way waits for nothing. */
+function causesOf({ waitingWhy }: StatusReport): WaitCounts {
+  return Object.entries(waitingWhy).filter(([cause]) => cause !== 'in_flight');
+}
+
 function tell(event: CrawlEvent, options: CrawlCommandOptions, terminal: Terminal, progress: Progress): void {
   if (options.events && event.event === 'visit') {
     const { url, outcome, code, status, tier, bytes, durationMs } = event;
@@ -169,6 +234,9 @@ function tell(event: CrawlEvent, options: CrawlCommandOptions, terminal: Termina
   }
   if (event.event === 'held') progress.aside(`Held: ${event.why}`);
   if (event.event === 'resumed') progress.aside('Going on.');
+  if (event.event === 'scope_widened') {
+    progress.aside(`Scope widened to ${event.to}: the seed at ${event.from} redirects there.`);
+  }
 }
 
 /** Of each host that is not in order: the code of its last visit. */
@@ -186,17 +254,19 @@ interface Conclusion {
   readonly dataDir: string;
   readonly fates: SeedFates;
   readonly causes: ReadonlyMap<string, Code>;
+  readonly outlook: Outlook;
 }
 
 function conclude(concluded: Conclusion, options: CrawlCommandOptions, terminal: Terminal): ExitCode {
   const { outcome, dataDir, fates } = concluded;
-  const { failure, waiting, ...counts } = outcome;
-  const summary: CrawlSummary = { event: 'summary', ...counts, dataDir };
+  const { failure, waiting } = outcome;
+  const { status } = concluded.outlook;
   const lostSeeds = fates.lost();
-  if (options.json) printJson(terminal, { ...summary, failure, waiting, lostSeeds });
+  if (options.json) printJson(terminal, { event: 'summary', ...outcome, dataDir, lostSeeds });
   else {
     const waits = outcome.reason === 'only-waiting' ? waiting.map((host) => formatWait(host, concluded.causes)) : [];
-    for (const line of [...formatSummary(summary), ...waits]) terminal.print(line);
+    const causes = status === null ? [] : causesOf(status);
+    for (const line of [...formatSummary(outcome, dataDir, causes), ...waits]) terminal.print(line);
   }
   if (failure !== null) {
     const advice = 'the store is whole; the same command goes on';

@@ -1,14 +1,15 @@
 /** The tree as it is declared, without a crawl: for looking at it, and for naming its actors. */
 import type { Config } from '../config/schema.js';
 import { createBloom } from '../domain/bloom.js';
+import { NO_SETTINGS } from '../domain/crawl-settings.js';
 import { planTree } from '../main.js';
 import type { GroupSpec, NodeSpec } from '../supervision/specification.js';
 import { engineTree } from '../supervision/tree.js';
 
 export function declaredTree(config: Config): GroupSpec {
   const totals = { urls: 0, ready: 0, waiting: 0, parked: 0, dead: 0, pages: 0 };
-  const opened = { totals, batch: 0, nextSequence: 1, seen: createBloom(1_000), startedAtMs: 0 };
-  return engineTree(planTree({ config, seeds: [], pagesMax: null }, 'Orbweaver', opened));
+  const opened = { totals, batch: 0, nextSequence: 1, settings: NO_SETTINGS, seen: createBloom(1_000), startedAtMs: 0 };
+  return engineTree(planTree({ config, pagesMax: null }, 'Orbweaver', opened));
 }
 
 /** What is declared of a node: its place, its why and its bounds, without what it is started with. */

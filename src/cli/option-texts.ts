@@ -2,6 +2,7 @@
 import { allowedValues, type LoadedConfig, variableOf } from '../config/load.js';
 import { nearestNames } from '../config/nearest.js';
 import { type Option, OPTIONS } from '../config/schema.js';
+import { commandLine } from './program.js';
 import { CommandError, EXIT } from './terminal.js';
 
 /** Throws CommandError for a key that is none. */
@@ -12,7 +13,8 @@ export function chosen(keys: readonly string[]): Option[] {
     const found = all.filter((option) => option.key === key || option.key.startsWith(`${key}.`));
     if (found.length > 0) return found;
     const near = nearestNames(key, OPTIONS.keys());
-    const advice = near.length === 0 ? '`orbweaver config` lists them all' : `did you mean ${near.join(' or ')}?`;
+    const advice =
+      near.length === 0 ? `\`${commandLine('config')}\` lists them all` : `did you mean ${near.join(' or ')}?`;
     throw new CommandError('option_unknown', `no option is named ${key}`, EXIT.usage, null, advice);
   });
 }

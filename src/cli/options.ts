@@ -22,10 +22,20 @@ export interface LogOptions {
 }
 
 /** `--log FILE` and `--log-level LEVEL`. */
-export function withLogOptions(command: Command): Command {
+export function withLogOptions(command: Command, level: LogLevel = 'warn'): Command {
   return command
     .option('--log <file>', 'append the log to a file instead of standard error')
-    .addOption(new Option('--log-level <level>', 'the least level that is logged').choices(LOG_LEVELS).default('warn'));
+    .addOption(new Option('--log-level <level>', 'the least level that is logged').choices(LOG_LEVELS).default(level));
+}
+
+/** What a crawl keeps is where it is when nothing else is said. */
+export const DATA_DEFAULT = 'crawls/default';
+
+/** For commands that ask a crawl, or what it has left: `--data`, `--json`, and the configuration that delays come from. */
+export function withDataOptions(command: Command): Command {
+  return withJsonOption(
+    withConfigOptions(command.option('--data <dir>', 'the data directory of the crawl', DATA_DEFAULT)),
+  );
 }
 
 /** `--json`. */

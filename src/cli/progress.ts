@@ -17,6 +17,10 @@ export interface ProgressSnapshot {
   readonly failed: number;
   /** Why no request begins; absent while they do. */
   readonly held?: string;
+  /** Hosts by what they wait for, the most first; absent before that is known. */
+  readonly waitingWhy?: readonly (readonly [cause: string, hosts: number])[];
+  /** At least so long for what is queued now; absent where nothing can be said. */
+  readonly etaSeconds?: number;
 }
 
 /** `drawn`: over itself; `lines`: one after the other; `silent`: none. */
@@ -40,9 +44,11 @@ const DRAWN_EVERY_MS = 100;
 const LINES_EVERY_MS = 5_000;
 const COLUMNS_ASSUMED = 80;
 
-export function progressModeFor(stream: ProgressStream, json: boolean): ProgressMode {
+/** @param isLogging standard error belongs to a log, but for a terminal that somebody looks at */
+export function progressModeFor(stream: ProgressStream, json: boolean, isLogging = false): ProgressMode {
   if (json) return 'silent';
-  return stream.isTTY === true ? 'drawn' : 'lines';
+  if (stream.isTTY === true) return 'drawn';
+  return isLogging ? 'silent' : 'lines';
 }
 
 /** At most `columns` wide; a reason to be held comes first, since it explains all the rest. */
@@ -52,12 +58,30 @@ export function formatProgress(snapshot: ProgressSnapshot, columns: number): str
     `${rate(snapshot.ratePerSecond)}/s`,
     `${count(snapshot.queued)} queued`,
     ...(snapshot.waiting > 0 ? [`${count(snapshot.waiting)} waiting`] : []),
-    quantity(snapshot.hostsActive, 'host'),
+    hostsText(snapshot),
+    ...(snapshot.etaSeconds === undefined ? [] : [`${roughly(snapshot.etaSeconds)} to go`]),
     ...(snapshot.failed > 0 ? [`${count(snapshot.failed)} failed`] : []),
     quantity(snapshot.requests, 'request'),
   ];
   const line = `${snapshot.held === undefined ? '' : `held: ${snapshot.held} · `}${parts.join(' · ')}`;
   return line.length <= columns ? line : `${line.slice(0, Math.max(0, columns - 1))}…`;
+}
+
+const CAUSES_SHOWN = 3;
+
+/** `12 hosts (delay 7, robots 3, retry 2)`: what they wait for, the most frequent first. */
+function hostsText({ hostsActive, waitingWhy = [] }: ProgressSnapshot): string {
+  const causes = waitingWhy
+    .slice(0, CAUSES_SHOWN)
+    .map(([cause, hosts]) => `${cause.replace('_', ' ')} ${count(hosts)}`);
+  return `${quantity(hostsActive, 'host')}${causes.length === 0 ? '' : ` (${causes.join(', ')})`}`;
+}
+
+/** `40 s`, `5 min`, `3 h`: an estimate has no more digits than it is worth. */
+export function roughly(seconds: number): string {
+  if (seconds < 90) return `${Math.ceil(seconds)} s`;
+  if (seconds < 5_400) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`;
 }
 
 export function openProgress(stream: ProgressStream, mode: ProgressMode): Progress {

@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/error.js';
 import { StoreError } from '../protocols/ports.js';
+import { commandLine } from './program.js';
 import { CommandError, type CommandFactory, EXIT, type ExitCode, type Terminal } from './terminal.js';
 
 /** Never rejects. `words` are the arguments after the program's name. */
@@ -48,13 +49,19 @@ function frame(command: Command, terminal: Terminal): void {
 function refuseUnknownHelp([first, name]: readonly string[], commands: readonly Command[]): void {
   if (first !== 'help' || name === undefined || name.startsWith('-') || name === 'help') return;
   if (commands.some((command) => command.name() === name)) return;
-  throw new CommandError('usage', `unknown command '${name}'`, EXIT.usage, null, '`orbweaver --help` lists them');
+  throw new CommandError(
+    'usage',
+    `unknown command '${name}'`,
+    EXIT.usage,
+    null,
+    `\`${commandLine('--help')}\` lists them`,
+  );
 }
 
 function explain(error: unknown, words: readonly string[], terminal: Terminal): ExitCode {
   if (error instanceof CommanderError) return explainUsage(error, words, terminal);
   if (error instanceof ConfigError) {
-    const advice = '`orbweaver config` lists every option, its value and where that comes from';
+    const advice = `\`${commandLine('config')}\` lists every option, its value and where that comes from`;
     return tell(terminal, EXIT.usage, error.code, error.message, error.where, advice);
   }
   if (error instanceof StoreError) {
@@ -74,7 +81,7 @@ function explainUsage(error: CommanderError, words: readonly string[], terminal:
   const [what = '', suggestion] = error.message.replace(/^error: /, '').split('\n');
   const [first = ''] = words;
   const isCommand = error.code !== 'commander.unknownCommand' && /^[a-z]+$/.test(first);
-  const help = `\`orbweaver ${isCommand ? `${first} ` : ''}--help\` shows what there is`;
+  const help = `\`${commandLine(`${isCommand ? `${first} ` : ''}--help`)}\` shows what there is`;
   return tell(
     terminal,
     EXIT.usage,
@@ -88,7 +95,7 @@ function explainUsage(error: CommanderError, words: readonly string[], terminal:
 /** `orbweaver example.org`. */
 function urlMeant({ code }: CommanderError, word: string): string | null {
   if (code !== 'commander.unknownCommand' || !/[.:/]/.test(word)) return null;
-  return `did you mean \`crawl ${/^[a-z]+:\/\//i.test(word) ? word : `http://${word}/`}\`?`;
+  return `did you mean \`${commandLine('crawl')} ${/^[a-z]+:\/\//i.test(word) ? word : `http://${word}/`}\`?`;
 }
 
 function tell(

@@ -4,9 +4,9 @@
  * A link that leads nowhere is the web's affair and a figure in the summary. A seed that does is the user's: each is
  * named, with why and what to do about it.
  */
+import { readSeed } from '../admin/seeds.js';
 import { type Code, CODES, type OutcomeKind } from '../domain/outcome.js';
 import type { Candidate } from '../domain/url.js';
-import { candidate, isRefused } from '../page/candidate.js';
 import type { CrawlEvent } from '../protocols/events.js';
 import { CommandError, EXIT } from './terminal.js';
 
@@ -17,25 +17,16 @@ export interface LostSeed {
   readonly code: Code;
 }
 
-/** A scheme, but not the port of a host: `localhost:8080`. */
-const SCHEME = /^[a-z][a-z0-9+.-]*:(?!\d+(?:[/?#]|$))/i;
-/** What http may be assumed for: a name with a dot, an address, or this machine. */
-const HOST = /^(?:localhost|\[[^\]]*\]|[^/?#:]*\.[^/?#:]*)(?:[:/?#]|$)/i;
-
 /** Throws CommandError. */
 export function seedOf(text: string): Candidate {
-  const hasScheme = SCHEME.test(text);
+  const made = readSeed(text);
+  if (!('refusal' in made)) return made;
+  const { refusal } = made;
   const shown = text.slice(0, 200);
-  if (!hasScheme && !HOST.test(text)) {
-    const advice = 'write a URL, as in https://example.org/';
-    throw new CommandError('url_invalid', `neither a URL nor a host: ${shown}`, EXIT.usage, 'seed', advice);
-  }
-  const made = candidate(hasScheme ? text : `http://${text}`, null, 'seed', null);
-  if (isRefused(made)) {
-    const advice = 'give an http or https URL';
-    throw new CommandError(made.refusal, `${CODES[made.refusal]}: ${shown}`, EXIT.usage, 'seed', advice);
-  }
-  return made;
+  const isWord = refusal === 'url_invalid' && !/[.:/]/.test(text);
+  const what = isWord ? `neither a URL nor a host: ${shown}` : `${CODES[refusal]}: ${shown}`;
+  const advice = isWord ? 'write a URL, as in https://example.org/' : 'give an http or https URL';
+  throw new CommandError(refusal, what, EXIT.usage, 'seed', advice);
 }
 
 /** Ends of a visit after which nothing more comes of a URL. */

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import type { UniverseResult } from '../sim/universe.js';
 import { wholeNumber, withJsonOption } from './options.js';
-import { EXIT, type ExitCode, printJson, type Terminal } from './terminal.js';
+import { EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
 
 interface SimOptions {
   readonly seed: number;
@@ -30,7 +30,15 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
     .option('--disk-errors <n>', 'writes that fail', wholeNumber(0, 1_000), 1);
   return withJsonOption(command).action(async (options: SimOptions) => {
     let violations = 0;
-    for (let seed = options.seed; seed < options.seed + options.seeds; seed++) {
+    let seed = options.seed;
+    // Simulated time never comes back to wait: an interrupt ends the process, with a word on how far it came.
+    void untilInterrupted().then(() => {
+      terminal.note(
+        `Interrupted: ${seed - options.seed} of ${options.seeds} universes done, ${violations} violations.`,
+      );
+      process.exit(EXIT.interrupted);
+    });
+    for (; seed < options.seed + options.seeds; seed++) {
       const result = await universe(seed, options);
       violations += result.violations.length;
       await report(result, options, terminal);

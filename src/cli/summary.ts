@@ -1,31 +1,6 @@
 /** What a crawl came to, for people: the fields of the JSON summary in a few aligned lines. */
-import { count } from './progress.js';
-
-/** The last line of `crawl --json`. */
-export interface CrawlSummary {
-  readonly event: 'summary';
-  readonly requests: number;
-  readonly fetched: number;
-  readonly unchanged: number;
-  readonly redirected: number;
-  readonly missing: number;
-  readonly gone: number;
-  readonly throttled: number;
-  readonly parked: number;
-  readonly died: number;
-  readonly failed: number;
-  readonly blockedByRobots: number;
-  readonly refused: number;
-  readonly challenged: number;
-  readonly deadLettered: number;
-  readonly discovered: number;
-  readonly queued: number;
-  readonly durationSeconds: number;
-  /** `done`, `only-waiting`, `max-pages`, `max-seconds`, `interrupted`, or what else ended it. */
-  readonly reason: string;
-  readonly dataDir: string;
-  readonly archive: readonly string[];
-}
+import type { CrawlOutcome } from '../main.js';
+import { count, quantity } from './progress.js';
 
 /** Why it ended, in words. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -36,8 +11,11 @@ const REASONS: Readonly<Record<string, string>> = {
   interrupted: 'Interrupted; stopped cleanly. The same command goes on.',
 };
 
+/** Hosts by what they wait for, the most first. */
+export type WaitCounts = readonly (readonly [cause: string, hosts: number])[];
+
 /** Lines that are zero are left out, but for the first two. */
-export function formatSummary(summary: CrawlSummary): string[] {
+export function formatSummary(summary: CrawlOutcome, dataDir: string, waitingWhy: WaitCounts = []): string[] {
   const perSecond = summary.durationSeconds > 0 ? summary.requests / summary.durationSeconds : 0;
   const rows: readonly (readonly [label: string, value: number, note: string])[] = [
     ['fetched', summary.fetched, ''],
@@ -55,16 +33,21 @@ export function formatSummary(summary: CrawlSummary): string[] {
     ['died', summary.died, 'with the process, three times'],
     ['dead letters', summary.deadLettered, 'given up for good, in all runs'],
     ['discovered', summary.discovered, 'URLs in all'],
-    ['queued', summary.queued, 'not fetched yet'],
+    ['queued', summary.queued, queuedNote(waitingWhy)],
   ];
   const shown = rows.filter(([, value], index) => index < 2 || value > 0);
   const width = Math.max(...shown.map(([, value]) => count(value).length));
   return [
     REASONS[summary.reason] ?? `Ended: ${summary.reason}.`,
     ...shown.map(([label, value, note]) => `  ${label.padEnd(18)}${count(value).padStart(width)}  ${note}`.trimEnd()),
-    `  ${'data'.padEnd(18)}${summary.dataDir}`,
+    `  ${'data'.padEnd(18)}${dataDir}`,
     ...(summary.archive.length > 0 ? [`  ${'archive'.padEnd(18)}${archived(summary.archive)}`] : []),
   ];
+}
+
+function queuedNote(waitingWhy: WaitCounts): string {
+  const causes = waitingWhy.map(([cause, hosts]) => `${quantity(hosts, 'host')}: ${cause.replace('_', ' ')}`);
+  return `not fetched yet${causes.length === 0 ? '' : ` (${causes.join(', ')})`}`;
 }
 
 function archived(files: readonly string[]): string {

@@ -5,6 +5,7 @@
  * others. What an option can not say alone (one bound against another) is in `limits.ts`.
  */
 import { z } from 'zod';
+import { isProblem, patternOf } from '../policy/url-pattern.js';
 
 const KIB = 1_024;
 const MIB = 1_024 * KIB;
@@ -44,6 +45,16 @@ const hostPattern = z
   .regex(/^(\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*)$/)
   .meta({ title: 'a host name in lower case, *.NAME for all names below it, or * for all' });
 
+const patterns = z
+  .array(
+    z.string().superRefine((text, context) => {
+      const pattern = patternOf(text);
+      if (isProblem(pattern)) context.addIssue({ code: 'custom', message: `not a pattern: ${pattern.problem}` });
+    }),
+  )
+  .max(10_000)
+  .meta({ title: 'patterns as in robots.txt: /path, a host, host/path or a whole URL, with * and $; or regex:…' });
+
 export const configSchema = z.strictObject({
   userAgent: option(
     z
@@ -59,6 +70,8 @@ export const configSchema = z.strictObject({
     'site',
     'How far links are followed from the seeds: their hosts, their registrable domains, or anywhere.',
   ),
+  include: option(patterns, [], 'Only URLs that match one of these are followed; none: all are.'),
+  exclude: option(patterns, [], 'URLs that match one of these are left.'),
   maxDepth: option(whole(0, 1_000_000).nullable(), null, 'Links further from a seed are left; null: no bound.', 'hops'),
   waitSeconds: option(
     z.number().min(0).max(86_400),
@@ -66,6 +79,17 @@ export const configSchema = z.strictObject({
     'A crawl ends when nothing falls due within this time.',
     'seconds',
   ),
+
+  traps: group('Where a site may have no end', {
+    urlCharactersMax: option(whole(64, 8_192), 2_048, 'A longer URL is left; it is never cut.', 'characters'),
+    segmentsMax: option(whole(1, 1_000), 20, 'A path with more segments is left.', 'segments'),
+    repeatsMax: option(
+      whole(1, 100),
+      3,
+      'A path that goes more often in a row through the same segments is left.',
+      'times',
+    ),
+  }),
 
   dns: group('How names become addresses', {
     servers: option(z.array(serverAddress).max(16), [], 'Name servers to ask; none: those of the system.'),

@@ -46,10 +46,9 @@ export interface SettingsChange {
 
 export const NO_SETTINGS: CrawlSettings = { configured: null, exclusions: [], paused: false, scopeHosts: [] };
 
-export function changed(settings: CrawlSettings, change: SettingsChange): CrawlSettings {
-  const { scopeHosts = [], ...rest } = change;
-  if (scopeHosts.length === 0) return { ...settings, ...rest };
-  return { ...settings, ...rest, scopeHosts: [...new Set([...settings.scopeHosts, ...scopeHosts])] };
+/** The settings after a change. Hosts are given once each: whoever adds one has looked whether it is there. */
+export function changed(settings: CrawlSettings, { scopeHosts = [], ...rest }: SettingsChange): CrawlSettings {
+  return { ...settings, ...rest, scopeHosts: [...settings.scopeHosts, ...scopeHosts] };
 }
 
 /** Whether it says anything at all. */

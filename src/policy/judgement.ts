@@ -15,6 +15,7 @@ import type { FetchFailure, FetchResult, Header, Resolution } from '../domain/fe
 import type { Code, OutcomeKind } from '../domain/outcome.js';
 import type { ParseResult } from '../domain/parsing.js';
 import type { UrlState } from '../domain/record.js';
+import type { AdmissionCode } from './admission.js';
 import { retryAfterMsOf } from './throttle.js';
 
 export type Next =
@@ -69,6 +70,7 @@ const ROWS = {
   crash:            row('failed',            'retry',       1, 'none',    'same',   null),
   interrupted:      row('failed',            'host_waits',  0, 'none',    'same',   null),
   robots_disallow:  row('blocked_by_robots', 'settled',     0, 'none',    'same',   'blocked_by_robots'),
+  against_rules:    row('refused',           'settled',     0, 'none',    'same',   'refused'),
   robots_unknown:   row('parked',            'parked',      0, 'none',    'same',   'parked'),
 } satisfies Record<string, Row>;
 
@@ -153,6 +155,11 @@ export function judgeRobots(verdict: 'disallowed' | 'unreadable'): TransportJudg
   return verdict === 'disallowed'
     ? judged('robots_disallow', 'robots_disallowed', null)
     : judged('robots_unknown', 'robots_unreadable', null);
+}
+
+/** Why a URL that was queued isn't asked for: the rules of the crawl no longer let it in. */
+export function judgeRules(code: AdmissionCode): TransportJudgement {
+  return judged('against_rules', code, null);
 }
 
 /** What came of the visit can't be kept, as it crashes whoever handles it. */

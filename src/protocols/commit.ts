@@ -4,6 +4,7 @@
  * The frontier adds what was admitted to it, the recorder groups parts into batches, the store turns a batch into
  * rows. Links are admitted in the same part as the visit that found them, so that neither can be without the other.
  */
+import type { SettingsChange } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { Attempt, Code } from '../domain/outcome.js';
 import type { ArchiveRecords } from '../domain/parsing.js';
@@ -83,6 +84,8 @@ export interface HostPart {
   readonly dead: readonly DeadLetter[];
   /** Added by the frontier. */
   readonly admitted: readonly Admission[];
+  /** Added by the frontier where a seed's redirect widened the scope. */
+  readonly settings: SettingsChange | null;
 }
 
 /** All that one command seeds. */
@@ -92,9 +95,19 @@ export interface SeedPart {
   readonly seeds: readonly { readonly url: string; readonly key: UrlKey }[];
   readonly refused: readonly { readonly url: string; readonly code: Code }[];
   readonly admitted: readonly Admission[];
+  /** Hosts that they widened the scope to. */
+  readonly settings: SettingsChange | null;
 }
 
-export type Part = HostPart | SeedPart;
+/** What one command changes of the crawl's settings. */
+export interface SettingsPart {
+  readonly kind: 'settings';
+  readonly command: number;
+  readonly settings: SettingsChange;
+  readonly admitted: readonly never[];
+}
+
+export type Part = HostPart | SeedPart | SettingsPart;
 
 /** What a batch did. */
 export interface CommitReceipt {

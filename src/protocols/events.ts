@@ -1,5 +1,7 @@
 /** What the crawl tells the outside as it happens: to the command line, to an embedding program, to tests. */
+import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
+import type { BenchFacts } from './bench.js';
 import type { Totals } from './commit.js';
 import type { Attempt, Code, OutcomeKind } from '../domain/outcome.js';
 
@@ -25,7 +27,16 @@ export type CrawlEvent =
       readonly known: readonly string[];
       readonly refused: readonly { readonly url: string; readonly code: Code }[];
     }
-  | { readonly event: 'totals'; readonly totals: Totals; readonly hostsActive: number }
+  | { readonly event: 'changed'; readonly command: number; readonly settings: CrawlSettings }
+  /** A seed redirects to another host of its site, which the crawl may enter from now on. */
+  | { readonly event: 'scope_widened'; readonly from: HostName; readonly to: HostName }
+  | {
+      readonly event: 'totals';
+      readonly totals: Totals;
+      readonly hostsActive: number;
+      /** Candidates that were not admitted in this life of the process, by code. */
+      readonly notAdmitted: Readonly<Partial<Record<Code, number>>>;
+    }
   | { readonly event: 'held'; readonly why: string }
   | { readonly event: 'resumed' }
   | {
@@ -33,4 +44,6 @@ export type CrawlEvent =
       readonly reason: EndReason;
       readonly waiting: readonly { readonly host: HostName; readonly wakeAtMs: number }[];
     }
-  | { readonly event: 'drained' };
+  | { readonly event: 'drained' }
+  /** The workbench's answer to a question from outside. */
+  | { readonly event: 'described'; readonly query: number; readonly bench: BenchFacts };

@@ -1,4 +1,5 @@
 /** What may be said to the frontier, the priority actor: admission, front queues, fan-out to hosts. */
+import type { ConfiguredRules } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { PriorityClass } from '../domain/record.js';
@@ -8,6 +9,7 @@ import type { HostsListed, SetAside } from './effects.js';
 
 export type Message =
   | Seed
+  | Change
   | Visited
   | FenceFor
   | Rested
@@ -24,6 +26,22 @@ export interface Seed {
   readonly command: number;
   readonly candidates: readonly Candidate[];
   readonly refused: readonly { readonly url: string; readonly code: Code }[];
+}
+
+/** What a command changes of the crawl. Answered by the event `changed`, after its commit. */
+export interface Change {
+  readonly type: 'change';
+  readonly command: number;
+  readonly change: RulesChange;
+}
+
+export interface RulesChange {
+  /** Patterns that are excluded from now on, beside those that are. */
+  readonly exclude?: readonly string[];
+  /** Patterns that no longer are. What was left for them comes back only when it is found or seeded again. */
+  readonly admit?: readonly string[];
+  readonly paused?: boolean;
+  readonly configured?: ConfiguredRules;
 }
 
 /** A host's wish to be recorded, with the links and redirect targets that came with it. */

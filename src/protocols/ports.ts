@@ -2,6 +2,7 @@
  * What the performer needs from the outside: one interface an adapter, so that production, tests and simulated time
  * differ only here. Every method that returns a promise may take real time; none may reject for what the web sends.
  */
+import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { FetchRequest, FetchResult, Resolution } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
@@ -67,9 +68,16 @@ export interface StorePort {
    */
   countDeaths(urls: readonly { readonly key: UrlKey; readonly host: HostName }[]): Promise<readonly UrlRecord[]>;
   readSummary(host: HostName): Promise<QueueSummary | null>;
+  /** Counts of every host that was ever queued for, in pages, in the order of the store. Rejects with StoreError. */
+  listSummaries(after: HostName | null, limit: number): Promise<SummaryPage>;
   /** What the store held when it was opened. */
   opened(): StoreOpening;
   close(): Promise<void>;
+}
+
+export interface SummaryPage {
+  readonly summaries: readonly QueueSummary[];
+  readonly complete: boolean;
 }
 
 export interface StoreOpening {
@@ -78,6 +86,7 @@ export interface StoreOpening {
   readonly batch: number;
   /** The first sequence that no row has had. */
   readonly nextSequence: number;
+  readonly settings: CrawlSettings;
   /** The last process did not say that it stopped: what was in flight is unknown. */
   readonly unclean: boolean;
   /** Poison rows that were set aside, repairs of files: for the log. */

@@ -1,4 +1,5 @@
 /** What may be said to the workbench: gates and permits. It alone says who may be asked now. */
+import type { CrawlRules } from '../policy/admission.js';
 import type { VettedAddress } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
 import type { PriorityClass } from '../domain/record.js';
@@ -17,6 +18,8 @@ export interface Permit {
   readonly expiresAtMs: number;
   /** When the request must be over; without a word by then the workbench counts it as ended. */
   readonly deadlineMs: number;
+  /** What the crawl may enter: the host's last look is by these. */
+  readonly rules: CrawlRules;
 }
 
 /** How a host wants to be asked next. */
@@ -42,11 +45,14 @@ export type Message =
   | Returned
   | Ended
   | Closed
+  | Describe
   | { readonly type: 'hostRestarted'; readonly host: HostName }
   | { readonly type: 'gateDue' }
   | { readonly type: 'sweepDue' }
   | { readonly type: 'hold'; readonly why: string }
   | { readonly type: 'release'; readonly why: string }
+  /** What the crawl may enter, from now on. */
+  | { readonly type: 'rules'; readonly rules: CrawlRules }
   | { readonly type: 'drain' }
   | SetAside
   | Notice
@@ -75,6 +81,14 @@ export interface Ended {
   readonly slot: number;
   /** Bytes of body that are now in the engine's hands. */
   readonly bytes: number;
+}
+
+/** Asks how things stand. Answered by the event `described`, with the same number. */
+export interface Describe {
+  readonly type: 'describe';
+  readonly query: number;
+  /** Whose gates are told. */
+  readonly hosts: readonly HostName[];
 }
 
 /** Visits that are in the store, or given up: no longer open. */

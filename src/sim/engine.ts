@@ -90,15 +90,16 @@ function bootProduction(composition: Composition): RunningCrawl {
 /** Opens, runs until the end or the interrupt, drains, closes: the steps of the production root, in its order. */
 async function runProduction(composition: Composition, interrupted: Promise<EndReason>): Promise<EndReason> {
   const { ports, seeds } = composition;
-  const { totals, batch, nextSequence } = ports.store.opened();
+  const { totals, batch, nextSequence, settings } = ports.store.opened();
   const seen = createBloom(Math.max(EXPECTED_URLS, 2 * totals.urls));
   await ports.store.eachKey((key) => seen.add(key));
   const candidates = seeds.map(seedOf);
-  const options = { config: configOf(composition), seeds: candidates, pagesMax: null };
+  const options = { config: configOf(composition), pagesMax: null };
   const plan = planTree(options, PRODUCT_TOKEN, {
     totals,
     batch,
     nextSequence,
+    settings,
     seen,
     startedAtMs: ports.clock.wallMs(),
   });

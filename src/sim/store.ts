@@ -87,6 +87,7 @@ class SimulatedDisk implements Disk {
       countDeaths: (urls) => inner.countDeaths(urls),
       readRecord: (key, host) => read('record', () => inner.readRecord(key, host)),
       readSummary: (host) => read('summary', () => inner.readSummary(host)),
+      listSummaries: (after, limit) => read('summaries', () => inner.listSummaries(after, limit)),
       opened: () => inner.opened(),
     };
   }

@@ -8,7 +8,8 @@
  * 1. Nothing outside the batch changes until it was written: counts are drafts, files are plans.
  * 2. All rows of a commit are one LevelDB batch: each part is in the store whole or not at all (D1, D2).
  */
-import type { HostName } from '../domain/host.js';
+import type { SettingsChange } from '../domain/crawl-settings.js';
+import { type HostName, partitionOf } from '../domain/host.js';
 import type { DeadLetter, QueuePosition } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import { maySeedAgain } from '../policy/history.js';
@@ -22,10 +23,12 @@ import {
   encodeFile,
   encodeRecord,
   encodeRobots,
+  encodeSettings,
   encodeSnapshot,
   encodeState,
   encodeUnsynced,
   Poison,
+  type SettingsRow,
   type StoreState,
   decodeRecord,
 } from './codec.js';
@@ -42,6 +45,7 @@ import {
   registryKey,
   snapshotKey,
   robotsKey,
+  scopeHostKey,
   summaryKey,
   unsyncedKey,
   urlKeyBytes,
@@ -70,6 +74,7 @@ export interface BatchStore {
   readonly poison: PoisonList;
   readonly queues: { get(host: HostName): HostQueue | undefined };
   readonly suspects: ReadonlySet<HostName>;
+  readonly settings: SettingsRow;
 }
 
 /** A host's counts would be negative: they were wrong before. */
@@ -81,6 +86,7 @@ export interface BuiltBatch {
   readonly rows: RowBatch;
   readonly plan: AppendPlan;
   readonly state: StoreState;
+  readonly settings: SettingsRow;
   readonly receipt: CommitReceipt;
   readonly queues: readonly HostQueue[];
   /** It has a row that the next sync commit takes away. */
@@ -241,6 +247,9 @@ export function build(
   return building.finish(commit.batch, commit.sync, unsyncedBefore);
 }
 
+/** Of a row that says all by being there. */
+const NO_VALUE = Buffer.alloc(0);
+
 class Building {
   readonly rows: RowBatch;
   readonly #store: BatchStore;
@@ -255,6 +264,7 @@ class Building {
   readonly #visits: { key: UrlKey; host: HostName }[] = [];
   #urls: number;
   #nextSequence: number;
+  #settings: SettingsRow;
 
   constructor(store: BatchStore, prepared: Prepared, before: StoreState) {
     this.rows = new RowBatch(store.database);
@@ -265,6 +275,7 @@ class Building {
     this.#admitted = prepared.asks ? new Set() : null;
     this.#urls = before.totals.urls;
     this.#nextSequence = before.nextSequence;
+    this.#settings = store.settings;
   }
 
   draftOf(host: HostName): QueueDraft {
@@ -286,7 +297,15 @@ class Building {
 
   takePart(part: Part): void {
     if (part.kind === 'host') this.#takeHostPart(part);
+    if (part.settings !== null) this.#change(part.settings);
     for (const admission of part.admitted) this.#admit(admission);
+  }
+
+  #change({ scopeHosts = [], ...rest }: SettingsChange): void {
+    for (const host of scopeHosts) this.rows.put(scopeHostKey(partitionOf(host), host), NO_VALUE);
+    if (Object.keys(rest).length === 0) return;
+    this.#settings = { ...this.#settings, ...rest };
+    this.rows.put(META.settings, encodeSettings(this.#settings));
   }
 
   miscounted(): HostName[] {
@@ -357,7 +376,7 @@ class Building {
     this.rows.put(META.state, encodeState(state));
     const unsynced = this.#putFiles(batch, sync, unsyncedBefore);
     const receipt = { known: this.#known, queues: receipts, totals: state.totals };
-    return { rows: this.rows, plan: this.#plan, state, receipt, queues, unsynced };
+    return { rows: this.rows, plan: this.#plan, state, settings: this.#settings, receipt, queues, unsynced };
   }
 
   #stateAfter(batch: number, gains: { ready: number; waiting: number; parked: number }): StoreState {

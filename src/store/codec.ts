@@ -8,12 +8,14 @@
  * 2. A version's shape never changes. A new shape is a new version, and the old one stays readable.
  */
 import { Packr } from 'msgpackr';
+import type { ConfiguredRules, CrawlSettings, ScopeKind } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { type Attempt, CODES, type Code, type OutcomeKind } from '../domain/outcome.js';
 import type { DeadLetter, PriorityClass, RobotsEvidence, UrlRecord, UrlState } from '../domain/record.js';
 import { PRIORITY_CLASSES } from '../domain/record.js';
 import type { Source, UrlKey } from '../domain/url.js';
 import type { Totals } from '../protocols/commit.js';
+import { isProblem, patternOf } from '../policy/url-pattern.js';
 import type { OriginRobots } from '../policy/robots/freshness.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 
@@ -358,6 +360,45 @@ export function decodeState(bytes: Uint8Array): StoreState | Poison {
   return read.poison ?? state;
 }
 
+// -- settings ---------------------------------------------------------------------------------------------------
+
+/** All settings but the hosts of the scope, which have rows of their own. */
+export type SettingsRow = Omit<CrawlSettings, 'scopeHosts'>;
+
+export function encodeSettings({ exclusions, paused, configured }: SettingsRow): Buffer {
+  return pack([1, exclusions, paused, configured === null ? null : tupleOfRules(configured)]);
+}
+
+function tupleOfRules({ scope, depthMax, include, exclude, traps }: ConfiguredRules): readonly unknown[] {
+  return [scope, depthMax, include, exclude, traps.urlCharactersMax, traps.segmentsMax, traps.repeatsMax];
+}
+
+export function decodeSettings(bytes: Uint8Array): SettingsRow | Poison {
+  const row = decodeTuple(bytes, 1, 4);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const settings: SettingsRow = {
+    exclusions: read.patterns(1),
+    paused: read.flag(2),
+    configured: row[3] === null ? null : decodeRules(read.tuple(3, 7), () => read.wrong(3)),
+  };
+  return read.poison ?? settings;
+}
+
+const SCOPES: ReadonlySet<ScopeKind> = new Set<ScopeKind>(['host', 'site', 'any']);
+
+function decodeRules(read: Fields, refuse: () => void): ConfiguredRules {
+  const rules: ConfiguredRules = {
+    scope: read.oneOf(0, SCOPES),
+    depthMax: read.numberOrNull(1),
+    include: read.patterns(2),
+    exclude: read.patterns(3),
+    traps: { urlCharactersMax: read.count(4), segmentsMax: read.count(5), repeatsMax: read.count(6) },
+  };
+  if (read.poison !== null) refuse();
+  return rules;
+}
+
 export function encodeVersion(version: number): Buffer {
   return pack([1, version]);
 }
@@ -432,6 +473,21 @@ class Fields {
     const value = this.row[index] as T;
     if (!known.has(value)) this.wrong(index);
     return value;
+  }
+
+  flag(index: number): boolean {
+    const value = this.row[index];
+    if (typeof value !== 'boolean') this.wrong(index);
+    return value === true;
+  }
+
+  /** Patterns of URLs. */
+  patterns(index: number): string[] {
+    return this.list(index).map((value) => {
+      if (typeof value === 'string' && !isProblem(patternOf(value))) return value;
+      this.wrong(index);
+      return '';
+    });
   }
 
   list(index: number): readonly unknown[] {

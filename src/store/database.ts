@@ -8,6 +8,8 @@ import { readdirSync } from 'node:fs';
 import type { AbstractChainedBatch, AbstractLevel } from 'abstract-level';
 import { Level } from 'level';
 import { StoreError } from '../protocols/ports.js';
+import { makeFolder } from '../sinks/folders.js';
+import { storeErrorFrom } from './errors.js';
 import type { Range } from './schema.js';
 
 export type Database = AbstractLevel<string | Buffer | Uint8Array, Buffer, Buffer>;
@@ -18,6 +20,11 @@ export type Database = AbstractLevel<string | Buffer | Uint8Array, Buffer, Buffe
  */
 export function levelDatabase(path: string): Database {
   refuseOrphans(path);
+  try {
+    makeFolder(path);
+  } catch (error) {
+    throw storeErrorFrom(error, "the store can't be opened", path);
+  }
   return new Level<Buffer, Buffer>(path, {
     keyEncoding: 'buffer',
     valueEncoding: 'buffer',

@@ -11,12 +11,14 @@
  * 5. The mark that a process is running, on the disk before anything else is written.
  */
 import { LRUCache } from 'lru-cache';
+import { NO_SETTINGS } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { StoreError, type StoreOpening } from '../protocols/ports.js';
 import type { FileSystem } from '../sinks/files.js';
 import { Appending, type ArchiveOptions, archiveFile, indexFileOf, PAGES_FILE } from './appending.js';
 import {
   decodeFile,
+  decodeSettings,
   decodeState,
   decodeUnsynced,
   decodeVersion,
@@ -25,6 +27,7 @@ import {
   encodeVersion,
   type FileMark,
   Poison,
+  type SettingsRow,
   type StoreState,
   type UnsyncedBatch,
 } from './codec.js';
@@ -33,7 +36,7 @@ import { storeErrorFrom } from './errors.js';
 import { PoisonList, setAside } from './poison.js';
 import type { HostQueue } from './queues.js';
 import { type FilesKnown, repairFiles } from './repair.js';
-import { fileKey, fileOfKey, KIND, kindRange, META, SCHEMA_VERSION } from './schema.js';
+import { fileKey, fileOfKey, hostOfKey, KIND, kindRange, META, SCHEMA_VERSION } from './schema.js';
 
 export interface OpeningOptions extends ArchiveOptions {
   /** Where it is, for messages. */
@@ -55,6 +58,7 @@ export interface Session {
   /** Batches whose rows of kind `a` the next sync commit takes away. */
   unsynced: number[];
   state: StoreState;
+  settings: SettingsRow;
 }
 
 export const EMPTY_STATE: StoreState = {
@@ -96,6 +100,7 @@ async function openStoreOn(database: Database, options: OpeningOptions, belief: 
   await cutFiles(options.files, known.marks, notes);
   await markRunning(database, repaired.state); // 5
   const { state } = repaired;
+  const settings = await readSettings(database, notes);
   const session: Session = {
     database,
     appending: new Appending(options.files, options, known.marks, state.archiveNumber),
@@ -104,9 +109,31 @@ async function openStoreOn(database: Database, options: OpeningOptions, belief: 
     suspects: new Set(),
     unsynced: repaired.unsynced,
     state,
+    settings,
   };
   const { batch, nextSequence, totals } = state;
-  return { session, opening: { totals, batch, nextSequence, unclean, notes } };
+  const scopeHosts = await readScopeHosts(database);
+  return { session, opening: { totals, batch, nextSequence, settings: { ...settings, scopeHosts }, unclean, notes } };
+}
+
+/** Settings that can't be read are as if there were none, and are said: a crawl goes on by its configuration. */
+async function readSettings(database: Database, notes: string[]): Promise<SettingsRow> {
+  const value = await database.get(META.settings);
+  if (value === undefined) return NO_SETTINGS;
+  const settings = decodeSettings(value);
+  if (!(settings instanceof Poison)) return settings;
+  notes.push(
+    `the crawl's settings can't be read (${settings.reason}): it is as if nothing had been excluded or paused`,
+  );
+  return NO_SETTINGS;
+}
+
+async function readScopeHosts(database: Database): Promise<HostName[]> {
+  const hosts: HostName[] = [];
+  for await (const rows of scanRange(database, kindRange(KIND.scopeHost))) {
+    for (const [rowKey] of rows) hosts.push(hostOfKey(rowKey));
+  }
+  return hosts;
 }
 
 async function openDatabase(database: Database, directory: string): Promise<void> {

@@ -8,14 +8,15 @@
  * it right.
  */
 import type { HostName } from '../domain/host.js';
-import { type QueueEntry, type UrlRecord, PRIORITY_CLASSES } from '../domain/record.js';
+import { type QueueEntry, type QueueSummary, type UrlRecord, PRIORITY_CLASSES } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { HostsListed, QueueHead } from '../protocols/effects.js';
 import type { HostSnapshot, RobotsEntry } from '../protocols/host-snapshot.js';
+import type { SummaryPage } from '../protocols/ports.js';
 import { decodeCounts, decodeRecord, decodeRobots, decodeSnapshot, Poison } from './codec.js';
 import { type Database, readRange } from './database.js';
 import type { PoisonList } from './poison.js';
-import { bestClass, emptyQueue, type HostQueue, recount } from './queues.js';
+import { bestClass, emptyQueue, type HostQueue, recount, summaryOf } from './queues.js';
 import {
   hostOfKey,
   KIND,
@@ -269,6 +270,27 @@ export async function listHosts(
         if (hosts.length >= limit) return { hosts, complete: false, notes, failure: null };
       }
     }
+  } finally {
+    await iterator.close();
+  }
+}
+
+/** Of all hosts, also of those with nothing queued. What can't be read is counted anew, as everywhere. */
+export async function listSummaries(store: Readable, after: HostName | null, limit: number): Promise<SummaryPage> {
+  const { gte, lt } = kindRange(KIND.summary);
+  const from = after === null ? { gte } : { gt: summaryKey(emptyQueue(after).partition, after) };
+  const iterator = store.database.iterator({ ...from, lt, limit });
+  const summaries: QueueSummary[] = [];
+  try {
+    while (summaries.length < limit) {
+      const rows = await iterator.nextv(Math.min(LIST_ROWS, limit - summaries.length));
+      if (rows.length === 0) return { summaries, complete: true };
+      for (const [rowKey, value] of rows) {
+        const host = hostOfKey(rowKey);
+        summaries.push(summaryOf(await queueOfRow(store, host, rowKey, value, [])));
+      }
+    }
+    return { summaries, complete: false };
   } finally {
     await iterator.close();
   }

@@ -17,6 +17,7 @@
  * | `x` dead letter | partition, URL key (16) | dead letter |
  * | `f` file | name | committed length, start of the last append |
  * | `a` unsynced append | batch (8) | segments and visits of one batch since the last sync |
+ * | `h` scope host | partition, host | nothing: that it is there says that the crawl may enter it |
  * | `z` poison | the whole key of the row that was set aside | reason, value |
  * | `m` meta | name | see META |
  *
@@ -33,6 +34,7 @@ export const KIND = {
   unsynced: 0x61, // a
   digest: 0x64, // d
   file: 0x66, // f
+  scopeHost: 0x68, // h
   meta: 0x6d, // m
   parked: 0x70, // p
   summary: 0x71, // q
@@ -71,6 +73,10 @@ export function snapshotKey(partition: number, host: HostName): Buffer {
   return hostKey(KIND.snapshot, partition, host);
 }
 
+export function scopeHostKey(partition: number, host: HostName): Buffer {
+  return hostKey(KIND.scopeHost, partition, host);
+}
+
 /** One row an origin, below its host, so that a host's rules are read in one range. */
 export function robotsKey(partition: number, host: HostName, origin: Origin): Buffer {
   return Buffer.concat([robotsRange(partition, host).gte, Buffer.from(origin, 'latin1')]);
@@ -107,11 +113,12 @@ export function poisonKey(row: Uint8Array): Buffer {
   return key;
 }
 
-/** Rows of the kind `m`: `schema` (version), `state` (batch, sequence, totals: in every batch), `running` (there while a process has it open). */
+/** Rows of the kind `m`: `schema` (version), `state` (batch, sequence, totals: in every batch), `running` (there while a process has it open), `settings` (what its operators wish). */
 export const META = {
   schema: namedKey(KIND.meta, 'schema'),
   state: namedKey(KIND.meta, 'state'),
   running: namedKey(KIND.meta, 'running'),
+  settings: namedKey(KIND.meta, 'settings'),
 } as const;
 
 /** Where a row of a back queue stands. */

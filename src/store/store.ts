@@ -16,7 +16,7 @@ import type { QueueSummary, UrlRecord, UrlState } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
 import type { HostLoaded, HostsListed, QueueHead, QueueRead } from '../protocols/effects.js';
-import { StoreError, type StoreOpening, type StorePort } from '../protocols/ports.js';
+import { StoreError, type StoreOpening, type StorePort, type SummaryPage } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
 import { encodeRecord } from './codec.js';
@@ -271,6 +271,10 @@ class Store implements StorePort {
     });
   }
 
+  async listSummaries(after: HostName | null, limit: number): Promise<SummaryPage> {
+    return this.#readOrThrow((session) => reading.listSummaries(session, after, limit));
+  }
+
   /** A failed read is an answer like any other: it says why. */
   async #read<T>(read: (session: Session) => Promise<T>, failed: (failure: string) => T): Promise<T> {
     try {
@@ -335,6 +339,7 @@ async function write(session: Session, commit: Commit, progress: { syncFailed: b
   await built.rows.write(commit.sync);
   // 4. Only now does anything count.
   session.state = built.state;
+  session.settings = built.settings;
   for (const queue of built.queues) session.queues.set(queue.host, queue);
   session.poison.settle(prepared.poison);
   for (const host of prepared.recounted.keys()) session.suspects.delete(host);

@@ -1,3 +1,4 @@
+import { ANY_RULES } from './support/records.js';
 import { describe, expect, it } from 'vitest';
 import { fetcher } from '../../src/actors/fetcher.js';
 import type { FetchRequest, FetchResult } from '../../src/domain/fetching.js';
@@ -23,6 +24,7 @@ const permit = (number: number): Permit => ({
   fetcher: 3,
   expiresAtMs: 100,
   deadlineMs: 1_100,
+  rules: ANY_RULES,
 });
 const start = (number: number): Message => ({ type: 'start', permit: permit(number), request: REQUEST });
 const RESPONSE: FetchResult = {

@@ -4,14 +4,13 @@ import { frontier, type Props } from '../../src/actors/frontier.js';
 import { createBloom } from '../../src/domain/bloom.js';
 import type { Message } from '../../src/protocols/frontier.js';
 import type { Part } from '../../src/protocols/commit.js';
-import { candidateOf, NO_TOTALS } from './support/records.js';
+import { candidateOf, NO_TOTALS, settingsOf } from './support/records.js';
 import { of, Stage, told } from './support/stage.js';
 
 type Listed = Extract<Message, { type: 'hostsListed' }>;
 
 const PROPS: Props = {
-  scope: { kind: 'any' },
-  depthMax: null,
+  settings: settingsOf(),
   seen: createBloom(1_000),
   totals: NO_TOTALS,
   nextSequence: 0,

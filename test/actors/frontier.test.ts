@@ -4,19 +4,17 @@ import { frontier, type Props } from '../../src/actors/frontier.js';
 import { type Bloom, createBloom } from '../../src/domain/bloom.js';
 import type { PriorityClass } from '../../src/domain/record.js';
 import type { Candidate } from '../../src/domain/url.js';
-import { scopeOf } from '../../src/policy/scope.js';
 import type { Admission, CommitReceipt, HostPart, Part } from '../../src/protocols/commit.js';
 import type { Effect } from '../../src/protocols/effects.js';
 import type { CrawlEvent } from '../../src/protocols/events.js';
 import type { Found, Message } from '../../src/protocols/frontier.js';
 import { drawsFrom, WALL_AHEAD_MS } from './support/instants.js';
-import { candidateOf, hostPart, NO_TOTALS, receiptOf } from './support/records.js';
+import { candidateOf, hostPart, NO_TOTALS, receiptOf, settingsOf } from './support/records.js';
 import { of, Stage, told } from './support/stage.js';
 
 function props(changes: Partial<Props> = {}): Props {
   return {
-    scope: { kind: 'any' },
-    depthMax: null,
+    settings: settingsOf(),
     seen: createBloom(10_000),
     totals: NO_TOTALS,
     nextSequence: 100,
@@ -119,7 +117,7 @@ describe('admission', () => {
   });
 
   it('a seed widens the scope; a link does not leave it', () => {
-    const stage = crawling({ scope: scopeOf('host', []) });
+    const stage = crawling({ settings: settingsOf({ scope: 'host' }) });
     stage.tell(seed(['http://a.example/']));
     stage.take();
     stage.tell(visit(found([candidateOf('http://a.example/1'), candidateOf('http://b.example/1')])));
@@ -143,7 +141,7 @@ describe('admission', () => {
   });
 
   it('at --max-depth a link is admitted, one deeper it is not; a redirect is no step', () => {
-    const stage = crawling({ depthMax: 2 });
+    const stage = crawling({ settings: settingsOf({ depthMax: 2 }) });
     const candidates = [candidateOf('http://a.example/l'), candidateOf('http://a.example/r', { source: 'redirect' })];
     stage.tell(visit(found(candidates, { depth: 1 })));
     expect(admittedIn(stage.take())).toHaveLength(2);
@@ -182,7 +180,7 @@ describe('admission', () => {
   });
 
   it('P6: a seed’s redirect widens the scope to another host of its site, and says so', () => {
-    const stage = crawling({ scope: scopeOf('host', ['site.example']) });
+    const stage = crawling({ settings: settingsOf({ scope: 'host' }, { scopeHosts: ['site.example'] }) });
     const target = candidateOf('http://www.site.example/', { source: 'redirect' });
     stage.tell(visit(found([target], { seedRedirect: true }), hostPart('site.example', 1)));
     const effects = stage.take();
@@ -201,11 +199,89 @@ describe('admission', () => {
       [candidateOf('http://www.site.example/'), true],
     ];
     for (const [candidate, seedRedirect] of cases) {
-      const stage = crawling({ scope: scopeOf('host', ['site.example']) });
+      const stage = crawling({ settings: settingsOf({ scope: 'host' }, { scopeHosts: ['site.example'] }) });
       stage.tell(visit(found([candidate], { seedRedirect }), hostPart('site.example', 1)));
       const effects = stage.take();
       expect([admittedIn(effects), of(effects, 'log')]).toEqual([[], []]);
     }
+  });
+});
+
+describe('the rules of the crawl', () => {
+  const rulesTold = (effects: readonly Effect[]) =>
+    told(effects).flatMap(({ to, message }) =>
+      to === 'workbench' && message.type === 'rules' ? [message['rules']] : [],
+    );
+  const holds = (effects: readonly Effect[]) =>
+    told(effects).flatMap(({ to, message }) =>
+      to === 'workbench' && (message.type === 'hold' || message.type === 'release') ? [message.type] : [],
+    );
+
+  it('a seed that they refuse is told, and the others enter', () => {
+    const stage = crawling({ settings: settingsOf({ exclude: ['/private/'] }) });
+    stage.tell(seed(['http://a.example/private/x', 'http://a.example/']));
+    expect(partsOf(stage.take())).toMatchObject([
+      {
+        refused: [{ url: 'http://a.example/private/x', code: 'excluded' }],
+        seeds: [{ url: 'http://a.example/' }],
+        admitted: [{ record: { url: 'http://a.example/' } }],
+      },
+    ]);
+  });
+
+  it('hosts of seeds are stored with them, each once', () => {
+    const stage = crawling({ settings: settingsOf({ scope: 'host' }) });
+    stage.tell(seed(['http://a.example/', 'http://a.example/2', 'http://b.example/']));
+    stage.tell(seed(['http://b.example/3']));
+    expect(partsOf(stage.take()).map(({ settings }) => settings)).toEqual([
+      { scopeHosts: ['a.example', 'b.example'] },
+      null,
+    ]);
+  });
+
+  it('P6: a widened scope is stored with the redirect that widened it', () => {
+    const stage = crawling({ settings: settingsOf({ scope: 'host' }, { scopeHosts: ['site.example'] }) });
+    const target = candidateOf('http://www.site.example/', { source: 'redirect' });
+    stage.tell(visit(found([target], { seedRedirect: true }), hostPart('site.example', 1)));
+    const effects = stage.take();
+    expect(partsOf(effects)).toMatchObject([{ settings: { scopeHosts: ['www.site.example'] } }]);
+    expect(rulesTold(effects)).toHaveLength(1);
+    expect(events(effects, 'scope_widened')).toEqual([
+      { event: 'scope_widened', from: 'site.example', to: 'www.site.example' },
+    ]);
+  });
+
+  it('an exclusion holds from the command on, travels with permits, and is answered after its commit', () => {
+    const stage = crawling();
+    stage.tell({ type: 'change', command: 7, change: { exclude: ['/private/'] } });
+    const effects = stage.take();
+    const parts = partsOf(effects);
+    expect(parts).toEqual([{ kind: 'settings', command: 7, settings: { exclusions: ['/private/'] }, admitted: [] }]);
+    expect(rulesTold(effects)).toMatchObject([{ exclude: [{ text: '/private/' }] }]);
+    stage.tell(visit(found([candidateOf('http://a.example/private/1'), candidateOf('http://a.example/1')])));
+    expect(admittedIn(stage.take()).map(({ record }) => record.url)).toEqual(['http://a.example/1']);
+    stage.tell(recorded(parts));
+    const told = stage.take();
+    expect(events(told, 'changed')).toMatchObject([{ command: 7, settings: { exclusions: ['/private/'] } }]);
+    expect(events(told, 'totals')).toMatchObject([{ notAdmitted: { excluded: 1 } }]);
+    stage.tell({ type: 'change', command: 8, change: { admit: ['/private/'] } });
+    stage.tell(visit(found([candidateOf('http://a.example/private/2')])));
+    expect(admittedIn(stage.take())).toHaveLength(1);
+  });
+
+  it('a pause holds the permits, a second one changes nothing, and a paused store begins paused', () => {
+    const stage = crawling();
+    for (const paused of [true, true, false]) stage.tell({ type: 'change', command: 1, change: { paused } });
+    expect(holds(stage.take())).toEqual(['hold', 'release']);
+    const later = new Stage(frontier, props({ settings: settingsOf({}, { paused: true }) }));
+    expect(holds(later.take())).toEqual(['hold']);
+  });
+
+  it('B4: a crash undoes what its message had changed, so that the scope is widened once more with its part', () => {
+    const stage = crawling({ settings: settingsOf({ scope: 'host' }) });
+    stage.crashOn(seed(['http://a.example/']), 'again');
+    const parts = partsOf(stage.take());
+    expect(parts).toMatchObject([{ settings: { scopeHosts: ['a.example'] } }]);
   });
 });
 

@@ -9,7 +9,7 @@ import type { QueueHead } from '../../src/protocols/effects.js';
 import type { Permit } from '../../src/protocols/workbench.js';
 import { ADDRESSES, NAME, PROPS } from './support/host-world.js';
 import { WALL_AHEAD_MS } from './support/instants.js';
-import { candidateOf, entryAt, headOf, readyEntry } from './support/records.js';
+import { ANY_RULES, candidateOf, entryAt, headOf, readyEntry } from './support/records.js';
 import { of, Stage, told } from './support/stage.js';
 
 const ORIGIN = `http://${NAME}`;
@@ -37,6 +37,7 @@ function grant(stage: LiveStage): number {
     fetcher: 0,
     expiresAtMs: stage.nowMs + 5_000,
     deadlineMs: stage.nowMs + 25_000,
+    rules: ANY_RULES,
   };
   stage.tell({ type: 'granted', permit });
   return number;

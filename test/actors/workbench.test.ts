@@ -1,3 +1,4 @@
+import { ANY_RULES } from './support/records.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PERMIT_LIFE_MS, type Props, VISIT_LOST_MS, workbench } from '../../src/actors/workbench.js';
@@ -15,6 +16,7 @@ const PROPS: Props = {
   addressDelayMs: 0,
   requestMsMax: 20_000,
   resumed: false,
+  rules: ANY_RULES,
 };
 
 const staged = (props: Partial<Props> = {}, nowMs = 0) =>
@@ -69,6 +71,7 @@ describe('P1, P2 permits', () => {
       address: { address: '192.0.2.1', family: 4 },
       fetcher: 0,
       expiresAtMs: 50 + PERMIT_LIFE_MS,
+      rules: ANY_RULES,
       deadlineMs: 50 + PERMIT_LIFE_MS + 20_000,
     });
   });

@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { formatProgress, openProgress, type ProgressSnapshot, progressModeFor } from '../../src/cli/progress.js';
-import { type CrawlSummary, duration, formatSummary } from '../../src/cli/summary.js';
+import type { CrawlOutcome } from '../../src/main.js';
+import { duration, formatSummary } from '../../src/cli/summary.js';
 
 const snapshot: ProgressSnapshot = {
   pages: 1_234,
@@ -29,6 +30,17 @@ function sink(isTTY: boolean, columns = 80) {
 describe('the progress line', () => {
   it('says what is there and leaves out what is not', () => {
     expect(formatProgress(snapshot, 200)).toBe('1,234 pages · 10.0/s · 98,765 queued · 1 host · 1,500 requests');
+    const looked = {
+      ...snapshot,
+      waitingWhy: [
+        ['delay', 12],
+        ['retry_after', 1],
+      ] as const,
+      etaSeconds: 3_000,
+    };
+    expect(formatProgress(looked, 200)).toBe(
+      '1,234 pages · 10.0/s · 98,765 queued · 1 host (delay 12, retry after 1) · 50 min to go · 1,500 requests',
+    );
     const busy = { ...snapshot, waiting: 3, hostsActive: 2, failed: 4, ratePerSecond: 1_234.5, held: 'disk full' };
     expect(formatProgress(busy, 200)).toBe(
       'held: disk full · 1,234 pages · 1,235/s · 98,765 queued · 3 waiting · 2 hosts · 4 failed · 1,500 requests',
@@ -86,8 +98,7 @@ describe('the progress line', () => {
 });
 
 describe('the summary', () => {
-  const summary: CrawlSummary = {
-    event: 'summary',
+  const summary: CrawlOutcome = {
     requests: 1_300,
     fetched: 1_200,
     unchanged: 0,
@@ -106,12 +117,13 @@ describe('the summary', () => {
     queued: 0,
     durationSeconds: 65,
     reason: 'done',
-    dataDir: 'crawls/one',
+    failure: null,
+    waiting: [],
     archive: ['crawls/one/a.warc.gz', 'crawls/one/b.warc.gz'],
   };
 
   it('says why it ended and what came of it, without the zeros', () => {
-    expect(formatSummary(summary)).toEqual([
+    expect(formatSummary(summary, 'crawls/one')).toEqual([
       'Done: nothing is left to fetch.',
       '  fetched           1,200',
       '  requests          1,300  in 1 min 5 s, 20.0 a second',
@@ -134,8 +146,8 @@ describe('the summary', () => {
       durationSeconds: 0,
       archive: [],
     };
-    expect(formatSummary({ ...nothing, reason: 'store_full' })).toEqual([
-      'Ended: store_full.',
+    expect(formatSummary({ ...nothing, reason: 'crashed' }, 'crawls/one')).toEqual([
+      'Ended: crashed.',
       '  fetched           0',
       '  requests          0  in 0.0 s, 0.0 a second',
       '  data              crawls/one',

@@ -1,6 +1,7 @@
 /**
  * What every store must do, whatever it stands on: run on LevelDB with real files and on memory with memory files.
  */
+import { NO_SETTINGS } from '../../src/domain/crawl-settings.js';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { partitionOf } from '../../src/domain/host.js';
@@ -61,11 +62,27 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
     };
     const lines = async (file: string) => (await ground.bytes(file)).toString().split('\n').slice(0, -1);
 
+    it('D1: settings are in the store with the part that changes them, and only then', async () => {
+      const configured = {
+        ...({ scope: 'site', depthMax: 3, include: ['/a'], exclude: ['*.b'] } as const),
+        traps: { urlCharactersMax: 100, segmentsMax: 5, repeatsMax: 2 },
+      };
+      const change = { configured, exclusions: ['/x', 'regex:y$'], paused: true, scopeHosts: ['a.test', 'b.test'] };
+      await store.commit(1, [{ ...seedPart([admission('http://a.test/', 0)]), settings: change }], true);
+      const command = { kind: 'settings', command: 2, admitted: [] } as const;
+      await store.commit(2, [{ ...command, settings: { paused: false, scopeHosts: ['c.test'] } }], false);
+      await again();
+      const { settings } = store.opened();
+      expect(settings).toMatchObject({ configured, exclusions: ['/x', 'regex:y$'], paused: false });
+      expect(settings.scopeHosts.toSorted()).toEqual(['a.test', 'b.test', 'c.test']);
+    });
+
     it('begins empty, and says so', () => {
       expect(store.opened()).toEqual({
         totals: { urls: 0, ready: 0, waiting: 0, parked: 0, dead: 0, pages: 0 },
         batch: 0,
         nextSequence: 0,
+        settings: NO_SETTINGS,
         unclean: false,
         notes: [],
       });
@@ -86,6 +103,23 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(head).toMatchObject({ readyComplete: true, waitingComplete: true, parkedComplete: true, failure: null });
       expect(await store.readRecord(keyOf('http://a.test/2'), 'a.test')).toEqual(recordOf('http://a.test/2'));
       expect(await store.readRecord(keyOf('http://a.test/3'), 'a.test')).toBeNull();
+    });
+
+    it('lists the counts of all hosts in pages, those with nothing queued too', async () => {
+      expect(await store.listSummaries(null, 10)).toEqual({ summaries: [], complete: true });
+      const urls = ['a', 'b', 'c', 'd', 'e'].map((name) => `http://${name}.test/`);
+      await store.commit(1, [seedPart(urls.map((url, i) => admission(url, i + 1)))], false);
+      const seen: string[] = [];
+      for (let after: string | null = null; ; ) {
+        const { summaries, complete } = await store.listSummaries(after, 2);
+        expect(summaries.length).toBeLessThanOrEqual(2);
+        for (const summary of summaries) expect(summary).toEqual(await store.readSummary(summary.host));
+        seen.push(...summaries.map(({ host }) => host));
+        after = summaries.at(-1)?.host ?? after;
+        if (complete) break;
+      }
+      expect(seen.toSorted()).toEqual(['a.test', 'b.test', 'c.test', 'd.test', 'e.test']);
+      expect((await store.listSummaries(null, 5)).summaries).toHaveLength(5);
     });
 
     it('tells news only of a class better than any that had rows', async () => {
@@ -209,7 +243,14 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await store.commit(2, [visitPart('http://a.test/1', 41)], true);
       const totals = { urls: 2, ready: 1, waiting: 0, parked: 0, dead: 0, pages: 1 };
       await again();
-      expect(store.opened()).toEqual({ totals, batch: 2, nextSequence: 43, unclean: false, notes: [] });
+      expect(store.opened()).toEqual({
+        totals,
+        batch: 2,
+        nextSequence: 43,
+        settings: NO_SETTINGS,
+        unclean: false,
+        notes: [],
+      });
       const loaded = await store.loadHost('a.test', 5);
       expect(loaded.snapshot).toEqual(SNAPSHOT);
       expect(loaded.summary?.ready[3]).toBe(1);

@@ -341,14 +341,14 @@ class LittleCrawl {
     const at = { queue: 'ready', priority: 0, sequence: 0 } as const;
     return {
       ...{ kind: 'host', host: host.name, ticket: 0, permit: null, robots: [], heads: [], wakeAtMs: null },
-      ...{ visits: [], page, archive: null, dead: [], admitted: this.#admissions(found) },
+      ...{ visits: [], page, archive: null, dead: [], admitted: this.#admissions(found), settings: null },
       moves: [{ from: at, to: row === 'stay' ? at : null, record }],
       snapshot: { ...UNTOUCHED, closedUntilMs: host.closedUntilWallMs },
     };
   }
 
   #seedPart(found: readonly Candidate[]): SeedPart {
-    return { kind: 'seed', command: 1, seeds: [], refused: [], admitted: this.#admissions(found) };
+    return { kind: 'seed', command: 1, seeds: [], refused: [], admitted: this.#admissions(found), settings: null };
   }
 
   #admissions(found: readonly Candidate[]) {

@@ -1,4 +1,5 @@
 /** A store over Maps that a commit changes in one go: what the little crawler of the simulator's own tests writes to. */
+import { NO_SETTINGS } from '../../src/domain/crawl-settings.js';
 import type { HostName } from '../../src/domain/host.js';
 import type { QueueEntry, UrlRecord } from '../../src/domain/record.js';
 import type { UrlKey } from '../../src/domain/url.js';
@@ -32,6 +33,7 @@ export class LittleMemory implements EngineMemory {
       totals: this.#totals(),
       batch: this.#batch,
       nextSequence: this.records.size,
+      settings: NO_SETTINGS,
       unclean: true,
       notes: [],
     });
@@ -59,6 +61,7 @@ export class LittleMemory implements EngineMemory {
       countDeaths: async () => [],
       readRecord: async (key) => this.records.get(key) ?? null,
       readSummary: async () => null,
+      listSummaries: async () => ({ summaries: [], complete: true }),
       opened,
       close: async () => {},
     };
@@ -66,7 +69,7 @@ export class LittleMemory implements EngineMemory {
 
   #apply(part: Part): void {
     for (const admission of part.admitted) this.#admit(admission);
-    if (part.kind === 'seed') return;
+    if (part.kind !== 'host') return;
     this.snapshots.set(part.host, part.snapshot);
     this.#move(part);
     if (part.page !== null) this.pages.push(part.page);

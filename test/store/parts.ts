@@ -46,7 +46,7 @@ export function admission(
 
 export function seedPart(admitted: readonly Admission[], command = 1): SeedPart {
   const seeds = admitted.map(({ record: { url, key } }) => ({ url, key }));
-  return { kind: 'seed', command, seeds, refused: [], admitted };
+  return { kind: 'seed', command, seeds, refused: [], admitted, settings: null };
 }
 
 export function ready(sequence: number, priority: PriorityClass = 3): QueuePosition {
@@ -77,6 +77,7 @@ export function hostPart(host: string, changes: Partial<HostPart> = {}): HostPar
     archive: null,
     dead: [],
     admitted: [],
+    settings: null,
     ...changes,
   };
 }

@@ -35,6 +35,7 @@ export function portDoubles(overrides: Overrides = {}): PortDoubles {
     countDeaths: never,
     readRecord: never,
     readSummary: never,
+    listSummaries: never,
     opened: () => {
       throw new Error('this store was never opened');
     },

@@ -16,7 +16,7 @@ import type { Errand, Message, RobotsFound } from '../../../src/protocols/host.j
 import type { HostSnapshot } from '../../../src/protocols/host-snapshot.js';
 import type { Ask, Permit, Verdict } from '../../../src/protocols/workbench.js';
 import { drawsFrom, WALL_AHEAD_MS } from './instants.js';
-import { candidateOf, headOf, readyEntry } from './records.js';
+import { ANY_RULES, candidateOf, headOf, readyEntry } from './records.js';
 import { of, Stage, told } from './stage.js';
 
 export const NAME = 'a.example';
@@ -210,6 +210,7 @@ export class HostWorld {
       fetcher: 0,
       expiresAtMs: nowMs + 5_000,
       deadlineMs: nowMs + 25_000,
+      rules: ANY_RULES,
     };
     if (!crashes) this.unspent.add(permit.number);
     this.tell({ type: 'granted', permit }, crashes);

@@ -1,4 +1,7 @@
 /** Records, queue rows and candidates with nothing in them but what a test asks for. */
+import type { ConfiguredSettings } from '../../../src/actors/frontier.js';
+import { type ConfiguredRules, type CrawlSettings, NO_SETTINGS } from '../../../src/domain/crawl-settings.js';
+import { rulesOf } from '../../../src/policy/admission.js';
 import { fnv1a } from '../../../src/domain/host.js';
 import type { QueueEntry, QueuePosition, UrlRecord } from '../../../src/domain/record.js';
 import type { Candidate } from '../../../src/domain/url.js';
@@ -67,6 +70,7 @@ export function hostPart(host: string, ticket: number, changes: Partial<HostPart
     archive: null,
     dead: [],
     admitted: [],
+    settings: null,
     ...changes,
   };
 }
@@ -88,3 +92,15 @@ export function headOf(rows: Partial<QueueHead> = {}): QueueHead {
     ...rows,
   };
 }
+
+/** Settings and rules of a crawl that may enter everything, but for what is changed. */
+export function settingsOf(
+  changes: Partial<ConfiguredRules> = {},
+  more: Partial<CrawlSettings> = {},
+): ConfiguredSettings {
+  const traps = { urlCharactersMax: 2_048, segmentsMax: 20, repeatsMax: 3 };
+  const configured: ConfiguredRules = { scope: 'any', depthMax: null, include: [], exclude: [], traps, ...changes };
+  return { ...NO_SETTINGS, ...more, configured };
+}
+
+export const ANY_RULES = rulesOf(settingsOf().configured, NO_SETTINGS, []);

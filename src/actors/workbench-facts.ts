@@ -1,0 +1,84 @@
+/** What the workbench says of itself when it is asked: a reading of its books that changes none of them. */
+import type { ClassQueues } from '../domain/class-queues.js';
+import type { HostName } from '../domain/host.js';
+import type { Gate } from '../policy/gate.js';
+import type { Instant } from '../protocols/actor.js';
+import type { BenchFacts, GateFacts } from '../protocols/bench.js';
+import type { Ask, PermitNumber } from '../protocols/workbench.js';
+
+/** The part of the workbench's state that is told. */
+export interface Books {
+  readonly gates: ReadonlyMap<HostName, Gate>;
+  readonly clocks: ReadonlyMap<string, { readonly inFlight: PermitNumber | null; readonly opensAtMs: number }>;
+  readonly asks: ReadonlyMap<HostName, Ask>;
+  readonly due: ClassQueues;
+  readonly free: readonly number[];
+  readonly open: ReadonlyMap<
+    PermitNumber,
+    { readonly sinceMs: number; readonly slot: number | null; readonly addressClock: string | null }
+  >;
+  readonly openBytes: number;
+  readonly holds: ReadonlySet<string>;
+  readonly stage: BenchFacts['stage'];
+}
+
+export function describe(books: Books, hosts: readonly HostName[], now: Instant): BenchFacts {
+  const gates: GateFacts[] = [];
+  for (const host of hosts) {
+    const gate = books.gates.get(host);
+    if (gate !== undefined) gates.push(gateFacts(books, host, gate, now));
+  }
+  return {
+    gates,
+    hosts: countHosts(books, now),
+    holds: [...books.holds],
+    stage: books.stage,
+    openVisits: books.open.size,
+    openBytes: books.openBytes,
+    slotsFree: books.free.length,
+  };
+}
+
+function gateFacts(books: Books, host: HostName, gate: Gate, now: Instant): GateFacts {
+  const ask = books.asks.get(host);
+  const visit = gate.phase === 'granted' ? books.open.get(gate.permit) : undefined;
+  const name = ask?.addressClock ?? visit?.addressClock ?? null;
+  const clock = name === null ? undefined : books.clocks.get(name);
+  const address =
+    name === null || clock === undefined
+      ? null
+      : { name, inFlight: clock.inFlight !== null, opensAtMs: wallOf(clock.opensAtMs, now) };
+  return {
+    host,
+    phase: phaseOf(gate, ask !== undefined && !books.due.lineOf.has(host), now),
+    nextAllowedAtMs: gate.phase === 'open' ? wallOf(gate.opensAtMs, now) : null,
+    inFlightSinceMs: visit === undefined ? null : wallOf(visit.sinceMs, now),
+    address,
+    wish: ask?.priority ?? null,
+  };
+}
+
+function phaseOf(gate: Gate, isKept: boolean, now: Instant): GateFacts['phase'] {
+  if (gate.phase === 'granted') return 'in_flight';
+  if (gate.phase === 'ended') return 'judging';
+  if (gate.opensAtMs > now.monotonicMs) return 'closed';
+  return isKept ? 'behind_address' : 'open';
+}
+
+function countHosts(books: Books, now: Instant): BenchFacts['hosts'] {
+  let closed = 0;
+  let behindAddress = 0;
+  for (const host of books.asks.keys()) {
+    if (books.due.lineOf.has(host)) continue;
+    const gate = books.gates.get(host);
+    if (gate === undefined || gate.phase !== 'open' || gate.opensAtMs > now.monotonicMs) closed += 1;
+    else behindAddress += 1;
+  }
+  let inFlight = 0;
+  for (const { slot } of books.open.values()) if (slot !== null) inFlight += 1;
+  return { inFlight, closed, behindAddress, inLine: books.due.lineOf.size };
+}
+
+function wallOf(monotonicMs: number, now: Instant): number {
+  return now.wallMs + monotonicMs - now.monotonicMs;
+}

@@ -1,0 +1,259 @@
+/**
+ * What can be asked of a crawl from outside, and what is answered: one interface, whoever answers.
+ *
+ * A running crawl answers itself; one that has stopped is read from its store; a command that finds a running crawl
+ * asks it through its socket. All three are a `Control`, so that no command knows which one it has, and the same
+ * question has the same answer. Times in answers are ISO 8601 in UTC.
+ */
+import type { HostName, Origin } from '../domain/host.js';
+import type { Code } from '../domain/outcome.js';
+import type { PriorityClass, QueuePosition } from '../domain/record.js';
+import type { Breaker } from '../policy/breaker.js';
+import type { KernelCounts } from '../supervision/kernel.js';
+
+export interface Control {
+  status(): Promise<StatusReport>;
+  hosts(query: HostsQuery): Promise<HostsPage>;
+  /** Rejects with ControlError `host_unknown`. */
+  host(name: HostName): Promise<HostReport>;
+  /** Rejects with ControlError `not_running`. */
+  tree(): Promise<TreeReport>;
+  pause(): Promise<PauseReport>;
+  resume(): Promise<PauseReport>;
+  /** All of one wish enter in one commit; resolves after it. */
+  seed(wish: SeedWish): Promise<SeedReport>;
+  exclude(wish: ExcludeWish): Promise<ExcludeReport>;
+}
+
+/** A refusal that whoever asked can act on. */
+export class ControlError extends Error {
+  constructor(
+    /** Stable, as in `host_unknown`. */
+    readonly code: string,
+    message: string,
+    /** As HTTP has it. */
+    readonly status: number,
+    readonly where: string | null = null,
+    readonly advice: string | null = null,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'ControlError';
+  }
+}
+
+/** ISO 8601, UTC. */
+export type Time = string;
+
+export type CrawlState = 'running' | 'paused' | 'held' | 'draining' | 'idle' | 'stopped';
+
+/** Why a host with work is not being asked right now. `in_flight` is: a request of it is under way. */
+export type WaitCause =
+  | 'in_flight'
+  | 'delay'
+  | 'address'
+  | 'permit'
+  | 'turn'
+  | 'retry'
+  | 'retry_after'
+  | 'breaker'
+  | 'robots'
+  | 'held'
+  | 'paused'
+  | 'stopped';
+
+/** What each cause means to an operator. */
+export const WAIT_CAUSES: Readonly<Record<WaitCause, string>> = {
+  in_flight: 'a request is under way',
+  delay: 'the delay between two requests',
+  address: 'another host of the same address is being asked, or was just now',
+  permit: 'nothing of its own: all request slots are taken',
+  turn: 'its turn among the hosts that are at work',
+  retry: 'the time of the next delivery after a failure',
+  retry_after: 'it asked for silence (429, 503 or Retry-After)',
+  breaker: 'it failed time and again and is left alone for a while',
+  robots: 'its robots.txt can not be read',
+  held: 'no requests begin at all: see the reasons in status',
+  paused: 'the crawl is paused',
+  stopped: 'the crawl does not run',
+};
+
+export interface StatusReport {
+  readonly state: CrawlState;
+  /** When it came to this; null where nobody knows. */
+  readonly since: Time | null;
+  /** Why no request begins; empty while they do. */
+  readonly reasons: readonly string[];
+  readonly dataDir: string;
+  /** Null for a crawl that does not run. */
+  readonly run: {
+    readonly pid: number;
+    readonly startedAt: Time;
+    readonly pages: number;
+    readonly requests: number;
+    readonly failed: number;
+    /** Pages a second, of late. */
+    readonly rate: number;
+    readonly openVisits: number | null;
+    readonly openBytes: number | null;
+    readonly slotsFree: number | null;
+    readonly memory: { readonly rssBytes: number; readonly heapUsedBytes: number };
+  } | null;
+  /** Of this run; 0 for a crawl that does not run. */
+  readonly pages: number;
+  readonly requests: number;
+  readonly rate: number;
+  readonly hosts: {
+    /** Ever queued for. */
+    readonly known: number;
+    /** At work. */
+    readonly active: number;
+    /** With URLs that may be asked for as soon as the host may. */
+    readonly ready: number;
+    /** With URLs, all of which fall due later. */
+    readonly waiting: number;
+  };
+  /** URLs over the whole store. */
+  readonly queued: number;
+  readonly waiting: number;
+  readonly parked: number;
+  readonly dead: number;
+  readonly discovered: number;
+  readonly archivedPages: number;
+  /** Hosts with work, by why they are not being asked right now; of those that were examined. */
+  readonly waitingWhy: Readonly<Partial<Record<WaitCause, number>>>;
+  readonly hostsExamined: number;
+  /** At least so long for what is queued now, by delays and by the rate; null where nothing can be said. */
+  readonly etaSeconds: number | null;
+}
+
+/** Which hosts: with something to do, with rows of a kind, or every one that was ever queued for. */
+export const HOST_STATES = ['work', 'ready', 'waiting', 'parked', 'all'] as const;
+export type HostState = (typeof HOST_STATES)[number];
+
+export interface HostsQuery {
+  readonly state: HostState;
+  readonly limit: number;
+  /** Begin after this host, in the order of the store. */
+  readonly after: HostName | null;
+}
+
+export interface HostsPage {
+  readonly hosts: readonly HostRow[];
+  /** Where the next page begins; null when there is none. */
+  readonly next: HostName | null;
+}
+
+export interface HostRow {
+  readonly name: HostName;
+  readonly queued: { readonly ready: number; readonly waiting: number; readonly parked: number };
+  /** Null: as soon as it wishes to ask, or the crawl runs again. */
+  readonly nextAllowedAt: Time | null;
+  readonly delayMs: number;
+  readonly breaker: Breaker['phase'];
+  readonly robots: 'unknown' | 'fresh' | 'unreachable';
+  readonly waits: { readonly why: WaitCause; readonly until: Time | null } | null;
+}
+
+export interface HostReport extends HostRow {
+  readonly site: string;
+  readonly partition: number;
+  readonly readyByClass: readonly number[];
+  /** What makes the delay: the longest of them. */
+  readonly delay: {
+    readonly configuredMs: number;
+    readonly crawlDelaySeconds: number | null;
+    readonly adaptiveMs: number | null;
+  };
+  readonly gate: {
+    readonly phase: string;
+    readonly inFlightSince: Time | null;
+    readonly address: { readonly name: string; readonly inFlight: boolean; readonly opensAt: Time | null } | null;
+    readonly wish: PriorityClass | null;
+  } | null;
+  readonly breakerState:
+    | { readonly phase: 'closed'; readonly failures: number }
+    | { readonly phase: 'open'; readonly until: Time; readonly openings: number }
+    | { readonly phase: 'half_open'; readonly openings: number };
+  readonly throttle: { readonly consecutive: number; readonly closedUntil: Time | null };
+  readonly requests: number;
+  readonly lastDurationMs: number | null;
+  readonly wakesAt: Time | null;
+  readonly origins: readonly OriginReport[];
+  /** The first rows of its queue, in the order in which they are to be visited. */
+  readonly next: readonly {
+    readonly url: string;
+    readonly queue: QueuePosition['queue'];
+    readonly priority: PriorityClass | null;
+    readonly dueAt: Time | null;
+    readonly deliveries: number;
+    readonly lastCode: Code | null;
+  }[];
+}
+
+export interface OriginReport {
+  readonly origin: Origin;
+  readonly state: 'unknown' | 'fresh' | 'unreachable';
+  /** Of the copy that rules; null without one. */
+  readonly fetchedAt: Time | null;
+  readonly ageSeconds: number | null;
+  readonly status: number | null;
+  readonly rules: number | null;
+  readonly crawlDelaySeconds: number | null;
+  readonly sitemaps: number | null;
+  readonly retryAt: Time | null;
+  readonly attempts: number;
+}
+
+export interface TreeReport {
+  /** Drawn, as `tree` prints it. */
+  readonly picture: string;
+  readonly counts: KernelCounts;
+}
+
+export interface PauseReport {
+  readonly state: 'paused' | 'running' | 'stopped';
+  /** Whether it was otherwise before. */
+  readonly changed: boolean;
+}
+
+export interface SeedWish {
+  /** URLs, or host names for which http is assumed. */
+  readonly urls: readonly string[];
+  /** Fetch what was fetched before once more. */
+  readonly again: boolean;
+}
+
+export type SeedVerdict = 'queued' | 'known' | 'refused';
+
+export interface SeedReport {
+  readonly queued: number;
+  readonly known: number;
+  readonly refused: number;
+  /** One for each that was wished, in its order. */
+  readonly seeds: readonly {
+    readonly input: string;
+    readonly url: string | null;
+    readonly verdict: SeedVerdict;
+    readonly code: Code | null;
+  }[];
+}
+
+export interface ExcludeWish {
+  readonly patterns: readonly string[];
+  /** Take them away instead. */
+  readonly remove: boolean;
+}
+
+export interface ExcludeReport {
+  /** In force now. */
+  readonly patterns: readonly string[];
+  readonly changed: boolean;
+}
+
+export function timeOf(ms: number): Time;
+export function timeOf(ms: number | null): Time | null;
+export function timeOf(ms: number | null): Time | null {
+  // Beyond what a Date can hold no instant has a name.
+  return ms === null || Math.abs(ms) > 8.64e15 ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,163 @@
+/**
+ * The control of a crawl, over its store and, while it runs, over what it knows of itself.
+ *
+ * It decides nothing: questions are read from the store beside the crawl's own reads and writes, and wishes are
+ * handed to whoever carries them out.
+ */
+import type { HostName } from '../domain/host.js';
+import type { BenchFacts, GateFacts } from '../protocols/bench.js';
+import type { Totals } from '../protocols/commit.js';
+import type { Clock, StorePort } from '../protocols/ports.js';
+import {
+  type Control,
+  ControlError,
+  type ExcludeReport,
+  type ExcludeWish,
+  type HostReport,
+  type HostRow,
+  type HostsPage,
+  type HostsQuery,
+  type HostState,
+  type PauseReport,
+  type SeedReport,
+  type SeedWish,
+  type StatusReport,
+  type TreeReport,
+} from './control.js';
+import { type DelayTerms, hostReport, hostRow, readHost, type Standing, sum } from './host-facts.js';
+import { type RunFacts, statusReport, survey } from './status.js';
+
+/** A crawl that runs. */
+export interface Live {
+  facts(): RunFacts;
+  /** Null when the workbench does not answer in time. */
+  describe(hosts: readonly HostName[]): Promise<BenchFacts | null>;
+  tree(): TreeReport;
+}
+
+/** Who carries wishes out. */
+export type Changes = Pick<Control, 'pause' | 'resume' | 'seed' | 'exclude'>;
+
+export interface Ground {
+  readonly dataDir: string;
+  readonly store: StorePort;
+  readonly clock: Clock;
+  readonly terms: DelayTerms;
+  /** Null for a crawl that does not run. */
+  readonly live: Live | null;
+  /** Whether a crawl that does not run was paused. */
+  readonly isPaused: boolean;
+  readonly changes: Changes;
+}
+
+/** Rows of a queue that the report of a host shows. */
+const ROWS_SHOWN = 10;
+/** Hosts that are passed over for one page: a filter that nothing meets must end. */
+const HOSTS_SCANNED_MAX = 20_000;
+
+const HAS: Readonly<Record<HostState, (row: { ready: number; waiting: number; parked: number }) => boolean>> = {
+  work: ({ ready, waiting, parked }) => ready + waiting + parked > 0,
+  ready: ({ ready }) => ready > 0,
+  waiting: ({ waiting }) => waiting > 0,
+  parked: ({ parked }) => parked > 0,
+  all: () => true,
+};
+
+export class Desk implements Control {
+  readonly #ground: Ground;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  async status(): Promise<StatusReport> {
+    const { store, dataDir, terms, live, clock, isPaused } = this.#ground;
+    const found = await survey(store, (hosts) => this.#describe(hosts));
+    const run = live?.facts() ?? null;
+    const totals: Totals = run?.totals ?? store.opened().totals;
+    return statusReport({ dataDir, totals, terms, run, isPaused, nowMs: clock.wallMs() }, found);
+  }
+
+  async hosts({ state, limit, after }: HostsQuery): Promise<HostsPage> {
+    const names: HostName[] = [];
+    let from = after;
+    for (let scanned = 0; names.length < limit && scanned < HOSTS_SCANNED_MAX; ) {
+      const page = await this.#ground.store.listSummaries(from, Math.max(limit, 100));
+      for (const { host, ready, waiting, parked } of page.summaries) {
+        if (names.length === limit) break;
+        from = host;
+        scanned += 1;
+        if (HAS[state]({ ready: sum(ready), waiting, parked })) names.push(host);
+      }
+      const isLast = page.complete && from === (page.summaries.at(-1)?.host ?? from);
+      if (isLast) return { hosts: await this.#rows(names), next: null };
+    }
+    return { hosts: await this.#rows(names), next: from };
+  }
+
+  async host(name: HostName): Promise<HostReport> {
+    const { store, terms } = this.#ground;
+    const facts = await readHost(store, name, ROWS_SHOWN);
+    if (facts === null) {
+      const advice = '`hosts --state all` lists those that are known';
+      throw new ControlError('host_unknown', 'no URL of this host was ever queued', 404, name, advice);
+    }
+    const bench = await this.#describe([name]);
+    return hostReport(facts, bench?.gates[0] ?? null, terms, this.#standing(bench));
+  }
+
+  async tree(): Promise<TreeReport> {
+    const { live, dataDir } = this.#ground;
+    if (live === null) throw notRunning(dataDir);
+    return live.tree();
+  }
+
+  pause(): Promise<PauseReport> {
+    return this.#ground.changes.pause();
+  }
+
+  resume(): Promise<PauseReport> {
+    return this.#ground.changes.resume();
+  }
+
+  seed(wish: SeedWish): Promise<SeedReport> {
+    return this.#ground.changes.seed(wish);
+  }
+
+  exclude(wish: ExcludeWish): Promise<ExcludeReport> {
+    return this.#ground.changes.exclude(wish);
+  }
+
+  async #rows(names: readonly HostName[]): Promise<HostRow[]> {
+    const { store, terms } = this.#ground;
+    const bench = await this.#describe(names);
+    const gates = new Map<HostName, GateFacts>((bench?.gates ?? []).map((gate) => [gate.host, gate]));
+    const standing = this.#standing(bench);
+    const rows: HostRow[] = [];
+    for (const name of names) {
+      const facts = await readHost(store, name, 1);
+      if (facts !== null) rows.push(hostRow(facts, gates.get(name) ?? null, terms, standing));
+    }
+    return rows;
+  }
+
+  #describe(hosts: readonly HostName[]): Promise<BenchFacts | null> {
+    return this.#ground.live?.describe(hosts) ?? Promise.resolve(null);
+  }
+
+  #standing(bench: BenchFacts | null): Standing {
+    const { live, clock } = this.#ground;
+    const phase = live === null ? 'stopped' : live.facts().isPaused ? 'paused' : 'running';
+    return { bench, phase, nowMs: clock.wallMs() };
+  }
+}
+
+export function notRunning(dataDir: string): ControlError {
+  return new ControlError(
+    'not_running',
+    'no crawl is running there',
+    409,
+    dataDir,
+    'start it with `crawl` or `daemon`',
+  );
+}

@@ -1,0 +1,87 @@
+/** The control of a stopped crawl over a double of its store: paging and filters of hosts. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Desk } from '../../src/admin/desk.js';
+import { HOST_STATES } from '../../src/admin/control.js';
+import type { QueueSummary } from '../../src/domain/record.js';
+import type { StorePort } from '../../src/protocols/ports.js';
+
+const summaryOf = (host: string, ready: number, waiting: number, parked: number): QueueSummary => ({
+  host,
+  ready: [ready, 0, 0, 0, 0, 0, 0, 0],
+  heads: [],
+  waiting,
+  parked,
+  wakeAtMs: null,
+});
+
+function deskOver(summaries: readonly QueueSummary[]): Desk {
+  const head = { ready: [], waiting: [], parked: [], readyComplete: true, waitingComplete: true, parkedComplete: true };
+  const store: Pick<StorePort, 'listSummaries' | 'loadHost' | 'opened'> = {
+    listSummaries: async (after, limit) => {
+      const from = after === null ? 0 : summaries.findIndex(({ host }) => host === after) + 1;
+      return { summaries: summaries.slice(from, from + limit), complete: from + limit > summaries.length };
+    },
+    loadHost: async (host) => ({
+      host,
+      snapshot: null,
+      robots: [],
+      summary: summaries.find((one) => one.host === host) ?? null,
+      head: { ...head, notes: [], failure: null },
+    }),
+    opened: () => {
+      throw new Error('not asked for here');
+    },
+  };
+  const unused = () => Promise.reject(new Error('not asked for here'));
+  return new Desk({
+    dataDir: 'd',
+    store: store as StorePort,
+    clock: { monotonicMs: () => 0, wallMs: () => 1_700_000_000_000 },
+    terms: { delayMsOf: () => 1_000, adaptiveFactor: 0 },
+    live: null,
+    isPaused: false,
+    changes: { pause: unused, resume: unused, seed: unused, exclude: unused },
+  });
+}
+
+const wanted = {
+  work: ({ ready, waiting, parked }: QueueSummary) => (ready[0] as number) + waiting + parked > 0,
+  ready: ({ ready }: QueueSummary) => (ready[0] as number) > 0,
+  waiting: ({ waiting }: QueueSummary) => waiting > 0,
+  parked: ({ parked }: QueueSummary) => parked > 0,
+  all: () => true,
+};
+
+describe('hosts', () => {
+  it('pages of any length bring each host that is meant once, in order, and end', async () => {
+    const bit = fc.nat(1);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(bit, bit, bit), { maxLength: 250 }),
+        fc.integer({ min: 1, max: 120 }),
+        fc.constantFrom(...HOST_STATES),
+        async (rows, limit, state) => {
+          const summaries = rows.map(([ready, waiting, parked], i) => summaryOf(`h${i}`, ready, waiting, parked));
+          const desk = deskOver(summaries);
+          const names: string[] = [];
+          for (let after: string | null = null, pages = 0; ; pages++) {
+            expect(pages).toBeLessThan(400);
+            const page = await desk.hosts({ state, limit, after });
+            expect(page.hosts.length).toBeLessThanOrEqual(limit);
+            names.push(...page.hosts.map(({ name }) => name));
+            after = page.next;
+            if (after === null) break;
+          }
+          expect(names).toEqual(summaries.filter(wanted[state]).map(({ host }) => host));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('one that was never queued for is unknown, and a crawl that does not run has no tree', async () => {
+    await expect(deskOver([]).host('a.test')).rejects.toMatchObject({ code: 'host_unknown', status: 404 });
+    await expect(deskOver([]).tree()).rejects.toMatchObject({ code: 'not_running' });
+  });
+});
