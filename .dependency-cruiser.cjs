@@ -79,6 +79,13 @@ module.exports = {
       to: { path: '^src/(cli/|main\\.ts$|index\\.ts$)' },
     },
     {
+      name: 'nothing-leans-on-admin',
+      comment: 'The control interface looks on: the crawl must be whole without it.',
+      severity: 'error',
+      from: { path: '^src/(domain|policy|protocols|actors|supervision|net|page|store|sinks|config)/' },
+      to: { path: '^src/admin/' },
+    },
+    {
       name: 'src-imports-no-test-or-bench',
       comment: 'What ships stands alone.',
       severity: 'error',

@@ -7,16 +7,18 @@
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { changesBy } from './admin/changes.js';
 import type { ControlServer } from './admin/open.js';
-import { type Control, ControlError, type PauseReport, type TreeReport } from './admin/control.js';
+import type { Control, TreeReport } from './admin/control.js';
 import { type Changes, Desk, type Live } from './admin/desk.js';
 import { Rate } from './admin/rate.js';
-import { type Field, sowAll, type Sown } from './admin/seeds.js';
-import { literalRefusal, refuseAnonymous } from './admin/seed-rules.js';
-import { PAUSED, type RunFacts } from './admin/status.js';
+import type { Sown } from './admin/seeds.js';
+import { literalRefusal, refuseAgain, refuseAnonymous } from './admin/seed-rules.js';
+import type { RunFacts } from './admin/status.js';
 import type { Config } from './config/schema.js';
+import { configuredRules } from './config/rules.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
-import type { ConfiguredRules, CrawlSettings } from './domain/crawl-settings.js';
+import type { CrawlSettings } from './domain/crawl-settings.js';
 import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';
@@ -35,6 +37,7 @@ import * as addresses from './protocols/addresses.js';
 import type { BenchFacts } from './protocols/bench.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
+import type { RulesChange } from './protocols/frontier.js';
 import type { Clock, LogPort, Ports, StoreOpening, StorePort } from './protocols/ports.js';
 import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
@@ -209,19 +212,17 @@ function deskOf(options: CrawlOptions, { store, clock }: Pick<Ports, 'store' | '
 }
 
 function changesOf(config: Config, running: RunningCrawl): Changes {
-  const field: Field = {
+  return changesBy({
+    otherwise: 'running',
+    configuredExclusions: config.exclude,
     refusalOf: literalRefusal(config),
-    sow: (candidates, again) => {
+    sow: async (candidates, again) => {
       refuseAnonymous(config, candidates);
       return running.sow(candidates, again);
     },
-  };
-  return {
-    seed: (wish) => sowAll(wish, field),
-    pause: () => running.pause(),
-    resume: () => running.resume(),
-    exclude: () => Promise.reject(new ControlError('not_supported', 'not supported by this crawl', 501)),
-  };
+    settings: () => running.settings,
+    change: (change) => running.change(change),
+  });
 }
 
 /** What an earlier life left. */
@@ -229,10 +230,6 @@ export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'ne
   readonly seen: Bloom;
   /** When this life begins; wall clock. */
   readonly startedAtMs: number;
-}
-
-export function configuredRules({ scope, maxDepth, include, exclude, traps }: Config): ConfiguredRules {
-  return { scope, depthMax: maxDepth, include, exclude, traps };
 }
 
 /** What each kind of actor is started with. */
@@ -312,7 +309,8 @@ class RunningCrawl implements Crawl, Live {
   private lastQuestion = 0;
   private readonly sowings = new Map<number, (sown: Sown) => void>();
   private lastCommand = 0;
-  private isPaused = false;
+  private readonly changings = new Map<number, (settings: CrawlSettings) => void>();
+  settings: CrawlSettings;
   private server: ControlServer | null = null;
   private holdsSinceMs: number | null = null;
   private drainsSinceMs: number | null = null;
@@ -334,6 +332,7 @@ class RunningCrawl implements Crawl, Live {
     private readonly closing: () => Promise<void>,
   ) {
     this.totals = plan.frontier.totals;
+    this.settings = plan.frontier.settings;
     const net: Ports['net'] = {
       fetch: (request, signal) => {
         this.requests += 1;
@@ -362,7 +361,7 @@ class RunningCrawl implements Crawl, Live {
       hostsActive,
       holds: [...this.holds],
       holdsSinceMs,
-      isPaused: this.isPaused,
+      isPaused: this.settings.paused,
       drainsSinceMs,
       movedAtMs,
     };
@@ -398,26 +397,20 @@ class RunningCrawl implements Crawl, Live {
   }
 
   /** All of them in one commit; resolves after it. */
-  sow(candidates: readonly Candidate[], _again: boolean): Promise<Sown> {
+  async sow(candidates: readonly Candidate[], again: boolean): Promise<Sown> {
+    refuseAgain(again);
     const command = ++this.lastCommand;
     const sown = new Promise<Sown>((resolve) => this.sowings.set(command, resolve));
     this.kernel.tell(addresses.frontier, { type: 'seed', command, candidates, refused: [] });
     return sown;
   }
 
-  /** No request begins from now on; those under way end, and are recorded. */
-  async pause(): Promise<PauseReport> {
-    const changed = !this.isPaused;
-    this.isPaused = true;
-    if (changed) this.kernel.tell(addresses.workbench, { type: 'hold', why: PAUSED });
-    return { state: 'paused', changed };
-  }
-
-  async resume(): Promise<PauseReport> {
-    const changed = this.isPaused;
-    this.isPaused = false;
-    if (changed) this.kernel.tell(addresses.workbench, { type: 'release', why: PAUSED });
-    return { state: 'running', changed };
+  /** In one commit; resolves after it. */
+  change(change: RulesChange): Promise<CrawlSettings> {
+    const command = ++this.lastCommand;
+    const changed = new Promise<CrawlSettings>((resolve) => this.changings.set(command, resolve));
+    this.kernel.tell(addresses.frontier, { type: 'change', command, change });
+    return changed;
   }
 
   private answer(query: number, bench: BenchFacts | null): void {
@@ -479,6 +472,11 @@ class RunningCrawl implements Crawl, Live {
       case 'resumed':
         this.holds.clear();
         this.holdsSinceMs = null;
+        break;
+      case 'changed':
+        this.settings = event.settings;
+        this.changings.get(event.command)?.(event.settings);
+        this.changings.delete(event.command);
         break;
       case 'described':
         return this.answer(event.query, event.bench);

@@ -183,10 +183,8 @@ export const frontier: Behaviour<Props, State, Message> = {
       const wasPaused = state.settings.paused;
       const effects = adopt(state, settings);
       if (state.settings.paused !== wasPaused) effects.push(wasPaused ? releaseFor(PAUSED) : holdFor(PAUSED));
-      return settleDown(state, now, [
-        ...effects,
-        toRecorder(state, { kind: 'settings', command, settings, admitted: [] }),
-      ]);
+      const part: Part = { kind: 'settings', command, settings, result: state.settings, admitted: [] };
+      return settleDown(state, now, [...effects, toRecorder(state, part)]);
     },
 
     visited: (state, { part, found }, now) => {
@@ -413,8 +411,9 @@ function widenTo(state: State, hosts: readonly HostName[], effects: Effect[]): S
   return { scopeHosts };
 }
 
-function settingsChange(
-  settings: ConfiguredSettings,
+/** What a wish changes of settings. */
+export function settingsChange(
+  settings: CrawlSettings,
   { exclude, admit, paused, configured }: RulesChange,
 ): SettingsChange {
   const isChanged = exclude !== undefined || admit !== undefined;
@@ -465,7 +464,7 @@ function tell(state: State, part: Part, known: ReadonlySet<UrlKey>): Effect[] {
     return [{ do: 'announce', event: { event: 'seeded', command, queued, known: rest, refused } }];
   }
   if (part.kind === 'settings') {
-    return [{ do: 'announce', event: { event: 'changed', command: part.command, settings: state.settings } }];
+    return [{ do: 'announce', event: { event: 'changed', command: part.command, settings: part.result } }];
   }
   const effects: Effect[] = [];
   for (const { record, attempt, bytes } of part.visits) {

@@ -246,8 +246,10 @@ export interface ExcludeWish {
 }
 
 export interface ExcludeReport {
-  /** In force now. */
+  /** Excluded by command, now. */
   readonly patterns: readonly string[];
+  /** Excluded by configuration, beside them. */
+  readonly configured: readonly string[];
   readonly changed: boolean;
 }
 

@@ -351,7 +351,7 @@ export function formLink({ action, rel, acceptCharset, fields }: GetForm, pageUr
     const isCharset = name.toLowerCase() === '_charset_' && value === '';
     return `${formText(name, sentIn)}=${isCharset ? sentIn : formText(value, sentIn)}`;
   });
-  const target = (action === '' ? pageUrl : action).replace(/[?#][^]*$/, '');
+  const target = (action === '' ? pageUrl : action).replace(/[?#][\s\S]*$/, '');
   return { href: `${target}?${pairs.join('&')}`, element: 'form', rel };
 }
 

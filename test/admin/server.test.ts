@@ -28,7 +28,7 @@ const control: Control = {
   pause: () => Promise.resolve({ state: 'paused', changed: true }),
   resume: () => Promise.resolve({ state: 'running', changed: true }),
   seed: (wish) => (wishes.push(wish), Promise.resolve({ queued: 1, known: 0, refused: 0, seeds: [] })),
-  exclude: () => Promise.resolve({ patterns: [], changed: false }),
+  exclude: () => Promise.resolve({ patterns: [], configured: [], changed: false }),
 };
 
 interface Answer {

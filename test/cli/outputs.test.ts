@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { WAIT_CAUSES } from '../../src/admin/control.js';
 import { CODES } from '../../src/domain/outcome.js';
 import { pageLine } from '../../src/sinks/pages.js';
 
@@ -31,5 +32,15 @@ describe('docs/outputs.md', () => {
       outcome: 'fetched',
     };
     expect(named).toEqual(Object.keys(JSON.parse(pageLine(line as unknown as Parameters<typeof pageLine>[0], null))));
+  });
+});
+
+describe('docs/control.md', () => {
+  const control = readFileSync(new URL('../../docs/control.md', import.meta.url), 'utf8');
+
+  it('has every cause for which a host waits, in order, and no other', () => {
+    const table = control.slice(control.indexOf('## What a host waits for'), control.indexOf('## `hosts --json`'));
+    const rows = [...table.matchAll(/^\| `(\w+)` \| (.*) \|$/gm)].map(([, cause, meaning]) => [cause, meaning]);
+    expect(rows).toEqual(Object.entries(WAIT_CAUSES));
   });
 });

@@ -69,7 +69,7 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       };
       const change = { configured, exclusions: ['/x', 'regex:y$'], paused: true, scopeHosts: ['a.test', 'b.test'] };
       await store.commit(1, [{ ...seedPart([admission('http://a.test/', 0)]), settings: change }], true);
-      const command = { kind: 'settings', command: 2, admitted: [] } as const;
+      const command = { kind: 'settings', command: 2, result: NO_SETTINGS, admitted: [] } as const;
       await store.commit(2, [{ ...command, settings: { paused: false, scopeHosts: ['c.test'] } }], false);
       await again();
       const { settings } = store.opened();

@@ -38,7 +38,7 @@ describe('the production actors, in universes', () => {
   });
 
   it('P8: stopped, frozen, and with a wall clock that jumps', async () => {
-    const results = await acquitted(seeds(80, 8), { kills: 1, stops: 3, freezes: 3, clockJumps: 2 });
+    const results = await acquitted(seeds(80, 8), { kills: 1, stops: 3, freezes: 3, clockJumps: 2, pauses: 2 });
     expect(results.reduce((sum, { stops }) => sum + stops, 0)).toBeGreaterThan(8);
   });
 
