@@ -3,6 +3,7 @@
  * code with it.
  */
 import { type DefaultTreeAdapterTypes, html, parse } from 'parse5';
+import { formTargets } from './tree-forms.js';
 
 type Element = DefaultTreeAdapterTypes.Element;
 
@@ -18,9 +19,11 @@ export interface TreeContent {
   readonly robots: readonly string[];
   readonly refreshes: readonly string[];
   readonly scripts: number;
+  /** Where forms that ask by GET lead to; an empty action is `pageUrl`. */
+  readonly forms: readonly string[];
 }
 
-export function askTree(source: string): TreeContent {
+export function askTree(source: string, pageUrl = ''): TreeContent {
   const links: string[] = [];
   const titles: string[] = [];
   const robots: string[] = [];
@@ -30,7 +33,8 @@ export function askTree(source: string): TreeContent {
   let baseHref: string | null = null;
   let canonicalHref: string | null = null;
   type Frame = { node: DefaultTreeAdapterTypes.Node; isHidden: boolean };
-  const stack: Frame[] = [{ node: parse(source, { scriptingEnabled: false }), isHidden: false }];
+  const document = parse(source, { scriptingEnabled: false });
+  const stack: Frame[] = [{ node: document, isHidden: false }];
   for (let frame = stack.pop(); frame !== undefined; frame = stack.pop()) {
     const { node } = frame;
     if (node.nodeName === '#text') {
@@ -62,7 +66,9 @@ export function askTree(source: string): TreeContent {
     }
   }
   const title = titles[0]?.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, '') || null;
-  return { links, text: text.replace(/[\t\n\f\r ]+/g, ''), title, baseHref, canonicalHref, robots, refreshes, scripts };
+  const forms = formTargets(document, pageUrl);
+  text = text.replace(/[\t\n\f\r ]+/g, '');
+  return { links, text, title, baseHref, canonicalHref, robots, refreshes, scripts, forms };
 }
 
 function hrefsOf(node: Element, name: string, isHtml: boolean): string[] {
