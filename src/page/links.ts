@@ -21,16 +21,16 @@ export interface FoundLink {
 }
 
 /** The attribute that holds the link of an element. */
-const ATTRIBUTES: Readonly<Record<string, string>> = {
-  a: 'href',
-  area: 'href',
-  link: 'href',
-  iframe: 'src',
-  frame: 'src',
-  img: 'src',
-  image: 'src',
-  source: 'src',
-};
+const ATTRIBUTES: ReadonlyMap<string, string> = new Map([
+  ['a', 'href'],
+  ['area', 'href'],
+  ['link', 'href'],
+  ['iframe', 'src'],
+  ['frame', 'src'],
+  ['img', 'src'],
+  ['image', 'src'],
+  ['source', 'src'],
+]);
 const WITH_SRCSET = new Set(['img', 'image', 'source']);
 
 /** Longer ones are no relations, and would travel with every link. */
@@ -38,7 +38,7 @@ const REL_CHARACTERS_MAX = 256;
 
 /** Adds the links that an element carries. Of foreign elements only `a` carries any. */
 export function addLinks(found: FoundLink[], name: string, attributes: Attributes, place: Place): void {
-  const holder = ATTRIBUTES[name];
+  const holder = ATTRIBUTES.get(name);
   if (holder === undefined || (place.isForeign && name !== 'a')) return;
   const href = attribute(attributes, holder) ?? (place.isForeign ? attribute(attributes, 'xlink:href') : null);
   if (!WITH_SRCSET.has(name)) {
