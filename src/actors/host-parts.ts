@@ -270,6 +270,7 @@ function pageLine({ entry: { record }, sinceWallMs }: ReadVisit, attempt: Attemp
     digest: attempt.code === 'not_modified' ? (record.digest ?? parsed.contentDigest) : parsed.contentDigest,
     simhash: page?.simhash ?? null,
     links: page?.links.length ?? 0,
+    noindex: page?.noindex ?? false,
     outcome: attempt.outcome === 'unchanged' ? 'unchanged' : 'fetched',
   };
 }
@@ -299,6 +300,6 @@ function foundIn(visit: ReadVisit, judgement: ContentJudgement, parsed: ParsedPa
   if (judgement.outcome === 'redirected' && parsed.redirect !== null) return { ...via, candidates: [parsed.redirect] };
   const { page } = parsed;
   const isContent = judgement.outcome === 'fetched' || judgement.outcome === 'unchanged';
-  if (!isContent || page === null || page.nofollow || page.links.length === 0) return null;
+  if (!isContent || page === null || page.links.length === 0) return null;
   return { ...via, candidates: page.links };
 }

@@ -40,7 +40,10 @@ export interface PageLine {
   readonly title: string | null;
   readonly digest: string;
   readonly simhash: string | null;
+  /** Those that were followed. */
   readonly links: number;
+  /** It asks not to be indexed. */
+  readonly noindex: boolean;
   readonly outcome: 'fetched' | 'unchanged';
 }
 

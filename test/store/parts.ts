@@ -121,6 +121,7 @@ export function pageOf(url: string, text = ''): PageLine {
     digest: `sha1:${keyOf(text)}`,
     simhash: null,
     links: 0,
+    noindex: false,
     outcome: 'fetched',
   };
 }
