@@ -41,6 +41,8 @@ import type { RulesChange } from './protocols/frontier.js';
 import type { Clock, LogPort, Ports, StoreOpening, StorePort } from './protocols/ports.js';
 import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
+import { runNote } from './why/last-run.js';
+import type { InFlight } from './why/live.js';
 import type { FaultPlan } from './supervision/faults.js';
 import { createKernel, type Kernel, type KernelCounts } from './supervision/kernel.js';
 import { drawTree } from './supervision/picture.js';
@@ -161,6 +163,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
   };
   try {
     await countDeaths(options.dataDir, store, log);
+    await store.noteRun(runNote(config));
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
     const { totals, batch, nextSequence, settings } = store.opened();
@@ -241,11 +244,13 @@ export function planTree(
   opened: Inheritance,
 ): TreePlan {
   const { config, pagesMax } = options;
-  const settings = { ...opened.settings, configured: configuredRules(config) };
+  const { settings } = opened;
+  const configured = configuredRules(config);
   const exempt = addressRangesOf(config.politeness.addressExempt);
   return {
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
+      configured,
       settings,
       seen: opened.seen,
       totals: opened.totals,
@@ -261,7 +266,7 @@ export function planTree(
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
       resumed: opened.totals.urls > 0,
-      rules: rulesOf(settings.configured, settings, []),
+      rules: rulesOf(configured, settings, []),
     },
     host: (name) => ({
       name,
@@ -317,6 +322,7 @@ class RunningCrawl implements Crawl, Live {
   private drainsSinceMs: number | null = null;
   private movedAtMs = this.startedAtMs;
   private readonly outcomes = new Map<string, number>();
+  private readonly underWay = new Map<string, number>();
   private requests = 0;
   private pages = 0;
   private totals: Totals;
@@ -337,7 +343,8 @@ class RunningCrawl implements Crawl, Live {
     const net: Ports['net'] = {
       fetch: (request, signal) => {
         this.requests += 1;
-        return outside.net.fetch(request, signal);
+        this.underWay.set(request.url, SYSTEM_CLOCK.wallMs());
+        return outside.net.fetch(request, signal).finally(() => this.underWay.delete(request.url));
       },
       release: (bytes) => outside.net.release(bytes),
     };
@@ -375,6 +382,10 @@ class RunningCrawl implements Crawl, Live {
     // An actor that is down answers nobody, and whoever watches wants to see just that.
     const timer = setTimeout(() => this.answer(query, null), ANSWER_MS_MAX);
     return answered.finally(() => clearTimeout(timer));
+  }
+
+  inFlight(): InFlight {
+    return this.underWay;
   }
 
   tree(): TreeReport {

@@ -15,6 +15,7 @@ import { hostDelayMs } from '../policy/delay.js';
 import type { Clock, StorePort } from '../protocols/ports.js';
 import { warcinfoRecord } from '../sinks/warc-record.js';
 import { openStore } from '../store/store.js';
+import { lastConfig } from '../why/last-run.js';
 import { changesBy, type Keeper } from './changes.js';
 import type { Control } from './control.js';
 import { Desk } from './desk.js';
@@ -81,7 +82,7 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock): Keeper {
     },
     sow: async (candidates, again) => {
       const hosts = [...new Set(candidates.map(({ host }) => host))];
-      const rules = rulesOf(settings.configured ?? configuredRules(config), settings, hosts);
+      const rules = rulesOf(configuredRules(lastConfig(await store.lastRun()) ?? config), settings, hosts);
       const judged = candidates.map((one) => ({ ...one, refusal: refusalOf(rules, { ...one, depth: 0 }) }));
       const refused = judged.flatMap(({ url, refusal }) => (refusal === null ? [] : [{ url, code: refusal.code }]));
       const seeds = judged.filter(({ refusal }) => refusal === null);

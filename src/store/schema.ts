@@ -114,12 +114,13 @@ export function poisonKey(row: Uint8Array): Buffer {
   return key;
 }
 
-/** Rows of the kind `m`: `schema` (version), `state` (batch, sequence, totals: in every batch), `running` (there while a process has it open), `sorted` (the first archive file whose index may not be), `settings` (what its operators wish). */
+/** Rows of the kind `m`: `schema` (version), `state` (batch, sequence, totals: in every batch), `running` (there while a process has it open), `sorted` (the first archive file whose index may not be), `settings` (what its operators wish), `told` (what the last run was told). */
 export const META = {
   schema: namedKey(KIND.meta, 'schema'),
   state: namedKey(KIND.meta, 'state'),
   running: namedKey(KIND.meta, 'running'),
   sorted: namedKey(KIND.meta, 'sorted'),
+  told: namedKey(KIND.meta, 'told'),
   settings: namedKey(KIND.meta, 'settings'),
 } as const;
 
