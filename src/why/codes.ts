@@ -34,8 +34,8 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     advice: null,
   },
   same_content: {
-    said: 'it has the same content as when it was last fetched',
-    follows: 'It was archived as a revisit and its links were followed.',
+    said: 'the page came, with the same content as the last time',
+    follows: 'It was archived as a repetition of the earlier one; its links were followed.',
     advice: null,
   },
   redirect: {
