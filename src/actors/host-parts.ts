@@ -240,6 +240,8 @@ function pageLine(visit: ReadVisit, attempt: Attempt, parsed: ParsedPage): PageL
     title: page?.title ?? null,
     digest: parsed.contentDigest,
     simhash: page?.simhash ?? null,
+    declaredCanonical: page?.canonical ?? null,
+    kind: page?.kind ?? 'other',
     links: page?.links.length ?? 0,
     noindex: page?.noindex ?? false,
     outcome: 'fetched',
