@@ -1,6 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.js';
 import { run } from '../../src/cli/run.js';
@@ -140,6 +142,19 @@ describe('inspect for people', () => {
 
   it('--text prints the text', async () => {
     expect((await called(file('page.html', SOURCE), ...URL_OPTION, '--text')).out).toEqual(['Words next no mail']);
+  });
+
+  it('reads standard input, up to the bound and no further', () => {
+    const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+    const piped = (bytesMax: number) =>
+      spawnSync(
+        process.execPath,
+        [program, 'inspect', '-', ...URL_OPTION, '--json', '--set', `fetch.bytesMax=${bytesMax}`],
+        { input: SOURCE, encoding: 'utf8' },
+      );
+    expect(JSON.parse(piped(SOURCE.length).stdout)).toMatchObject({ title: 'A page', mime: 'text/html' });
+    const { status, stderr } = piped(SOURCE.length - 1);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/\[too_large\]\n {2}at: standard input/)]);
   });
 
   it('wrong files and URLs are named, with what to do', async () => {
