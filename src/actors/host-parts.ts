@@ -269,6 +269,8 @@ function pageLine({ entry: { record }, sinceWallMs }: ReadVisit, attempt: Attemp
     // A 304 has no content of its own: it speaks of what was stored.
     digest: attempt.code === 'not_modified' ? (record.digest ?? parsed.contentDigest) : parsed.contentDigest,
     simhash: page?.simhash ?? null,
+    declaredCanonical: page?.canonical ?? null,
+    kind: page?.kind ?? 'other',
     links: page?.links.length ?? 0,
     noindex: page?.noindex ?? false,
     outcome: attempt.outcome === 'unchanged' ? 'unchanged' : 'fetched',

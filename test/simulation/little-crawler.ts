@@ -421,7 +421,8 @@ function littleParse(task: ParseTask): ParseResult {
 function pageLine(url: string, status: number, parsed: ParsedPage): PageLine {
   return {
     ...{ url, canonical: url, fetchedAt: '', status, mime: '', charset: null, title: null, digest: '', simhash: null },
-    ...{ links: parsed.page?.links.length ?? 0, noindex: false, outcome: 'fetched' },
+    ...{ declaredCanonical: null, kind: 'document' as const, noindex: false },
+    ...{ links: parsed.page?.links.length ?? 0, outcome: 'fetched' as const },
   };
 }
 
