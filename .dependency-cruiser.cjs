@@ -49,6 +49,7 @@ module.exports = {
     only('page', ['domain', 'policy', 'protocols', 'sinks', 'page'], ADAPTER),
     only('store', ['domain', 'policy', 'protocols', 'sinks', 'store'], ADAPTER),
     only('config', ['domain', 'policy', 'config'], 'Configuration is text turned into data.'),
+    only('why', ['domain', 'policy', 'protocols', 'config', 'page', 'why'], 'Facts become sentences: no store, no clock.'),
     only('practice', ['practice'], 'The practice web judges the engine: it must share no code with it.'),
     {
       name: 'pure-layers-use-no-node',

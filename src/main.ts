@@ -13,7 +13,7 @@ import type { Control, TreeReport } from './admin/control.js';
 import { type Changes, Desk, type Live } from './admin/desk.js';
 import { Rate } from './admin/rate.js';
 import type { Sown } from './admin/seeds.js';
-import { literalRefusal, refuseAgain, refuseAnonymous } from './admin/seed-rules.js';
+import { literalRefusal, refuseAnonymous } from './admin/seed-rules.js';
 import type { RunFacts } from './admin/status.js';
 import type { Config } from './config/schema.js';
 import { configuredRules } from './config/rules.js';
@@ -41,6 +41,8 @@ import type { RulesChange } from './protocols/frontier.js';
 import type { Clock, LogPort, Ports, StoreOpening, StorePort } from './protocols/ports.js';
 import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
+import { runNote } from './why/last-run.js';
+import type { InFlight } from './why/live.js';
 import type { FaultPlan } from './supervision/faults.js';
 import { createKernel, type Kernel, type KernelCounts } from './supervision/kernel.js';
 import { drawTree } from './supervision/picture.js';
@@ -51,6 +53,8 @@ export interface CrawlOptions {
   readonly config: Config;
   readonly dataDir: string;
   readonly seeds: readonly Candidate[];
+  /** Fetch seeds that are known already once more. */
+  readonly again?: boolean;
   readonly pagesMax: number | null;
   readonly secondsMax: number | null;
   /** Goes on when nothing is left, waiting for seeds and for what falls due. */
@@ -159,6 +163,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
   };
   try {
     await countDeaths(options.dataDir, store, log);
+    await store.noteRun(runNote(config));
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
     const { totals, batch, nextSequence, settings } = store.opened();
@@ -239,11 +244,13 @@ export function planTree(
   opened: Inheritance,
 ): TreePlan {
   const { config, pagesMax } = options;
-  const settings = { ...opened.settings, configured: configuredRules(config) };
+  const { settings } = opened;
+  const configured = configuredRules(config);
   const exempt = addressRangesOf(config.politeness.addressExempt);
   return {
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
+      configured,
       settings,
       seen: opened.seen,
       totals: opened.totals,
@@ -259,7 +266,7 @@ export function planTree(
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
       resumed: opened.totals.urls > 0,
-      rules: rulesOf(settings.configured, settings, []),
+      rules: rulesOf(configured, settings, []),
     },
     host: (name) => ({
       name,
@@ -278,6 +285,7 @@ export function planTree(
       links: config.links,
       robotsMeta: { obeyed: config.robots.meta, productToken },
       archive: config.archive.enabled,
+      metadata: config.archive.metadata,
       parserThreads: config.page.threads,
       retry: {
         schedule: config.retry.delaysSeconds.map((seconds) => seconds * 1_000),
@@ -316,6 +324,7 @@ class RunningCrawl implements Crawl, Live {
   private drainsSinceMs: number | null = null;
   private movedAtMs = this.startedAtMs;
   private readonly outcomes = new Map<string, number>();
+  private readonly underWay = new Map<string, number>();
   private requests = 0;
   private pages = 0;
   private totals: Totals;
@@ -336,7 +345,8 @@ class RunningCrawl implements Crawl, Live {
     const net: Ports['net'] = {
       fetch: (request, signal) => {
         this.requests += 1;
-        return outside.net.fetch(request, signal);
+        this.underWay.set(request.url, SYSTEM_CLOCK.wallMs());
+        return outside.net.fetch(request, signal).finally(() => this.underWay.delete(request.url));
       },
       release: (bytes) => outside.net.release(bytes),
     };
@@ -345,7 +355,7 @@ class RunningCrawl implements Crawl, Live {
     this.kernel = createKernel(this.declared, ports, options.faults === undefined ? {} : { faults: options.faults });
     this.kernel.start();
     this.control = deskOf(options, outside, this);
-    if (options.seeds.length > 0) void this.sow(options.seeds, false);
+    if (options.seeds.length > 0) void this.sow(options.seeds, options.again === true);
     this.ended = this.run();
   }
 
@@ -376,6 +386,10 @@ class RunningCrawl implements Crawl, Live {
     return answered.finally(() => clearTimeout(timer));
   }
 
+  inFlight(): InFlight {
+    return this.underWay;
+  }
+
   tree(): TreeReport {
     const counts = this.kernel.counts();
     return { picture: drawTree(this.declared, counts), counts };
@@ -397,11 +411,10 @@ class RunningCrawl implements Crawl, Live {
   }
 
   /** All of them in one commit; resolves after it. */
-  async sow(candidates: readonly Candidate[], again: boolean): Promise<Sown> {
-    refuseAgain(again);
+  sow(candidates: readonly Candidate[], again: boolean): Promise<Sown> {
     const command = ++this.lastCommand;
     const sown = new Promise<Sown>((resolve) => this.sowings.set(command, resolve));
-    this.kernel.tell(addresses.frontier, { type: 'seed', command, candidates, refused: [] });
+    this.kernel.tell(addresses.frontier, { type: 'seed', command, again, candidates, refused: [] });
     return sown;
   }
 
@@ -455,7 +468,7 @@ class RunningCrawl implements Crawl, Live {
     switch (event.event) {
       case 'visit':
         this.outcomes.set(event.outcome, (this.outcomes.get(event.outcome) ?? 0) + 1);
-        if (event.outcome === 'fetched') {
+        if (event.outcome === 'fetched' || event.outcome === 'unchanged') {
           this.pages += 1;
           this.rate.count(performance.now());
         }

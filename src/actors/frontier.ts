@@ -21,7 +21,13 @@ import {
   takeFront,
 } from '../domain/class-queues.js';
 import { createDueHeap, type DueHeap, peekDue, popDue, pushDue } from '../domain/due-heap.js';
-import { changed, changesNothing, type CrawlSettings, type SettingsChange } from '../domain/crawl-settings.js';
+import {
+  changed,
+  changesNothing,
+  type ConfiguredRules,
+  type CrawlSettings,
+  type SettingsChange,
+} from '../domain/crawl-settings.js';
 import { type HostName, siteOf } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { PriorityClass, UrlRecord } from '../domain/record.js';
@@ -39,8 +45,10 @@ import type { Found, Message, RulesChange } from '../protocols/frontier.js';
 import { fence, record } from '../protocols/recorder.js';
 
 export interface Props {
-  /** As they are stored, with the rules that this run is configured with. */
-  readonly settings: ConfiguredSettings;
+  /** The rules that this run is configured with. */
+  readonly configured: ConfiguredRules;
+  /** As they are stored. */
+  readonly settings: CrawlSettings;
   readonly seen: Bloom;
   readonly totals: Totals;
   readonly nextSequence: number;
@@ -50,10 +58,6 @@ export interface Props {
   readonly pagesMax: number | null;
   /** The crawl ends when nothing falls due within this; null: it goes on for ever. */
   readonly waitMs: number | null;
-}
-
-export interface ConfiguredSettings extends CrawlSettings {
-  readonly configured: NonNullable<CrawlSettings['configured']>;
 }
 
 type Life =
@@ -68,13 +72,13 @@ interface Journal {
   readonly unacknowledged: number;
   readonly visits: number;
   readonly life: Life;
-  readonly settings: ConfiguredSettings;
+  readonly settings: CrawlSettings;
   readonly rules: CrawlRules;
 }
 
 interface State {
   readonly props: Props;
-  settings: ConfiguredSettings;
+  settings: CrawlSettings;
   /** By the settings; replaced as a whole. */
   rules: CrawlRules;
   /** Candidates that were not admitted, by code. */
@@ -106,7 +110,7 @@ const SET_ASIDE_MARGIN_MS = 1_000;
 export const frontier: Behaviour<Props, State, Message> = {
   start: (props) => {
     const { settings } = props;
-    const rules = rulesOf(settings.configured, settings, []);
+    const rules = rulesOf(props.configured, settings, []);
     const state: State = {
       props,
       settings,
@@ -149,7 +153,7 @@ export const frontier: Behaviour<Props, State, Message> = {
   },
 
   on: {
-    seed: (state, { command, candidates, refused }, now) => {
+    seed: (state, { command, again, candidates, refused }, now) => {
       begin(state);
       const effects: Effect[] = [];
       const settings = widenTo(state, hostsOf(candidates), effects);
@@ -169,6 +173,7 @@ export const frontier: Behaviour<Props, State, Message> = {
       const part: Part = {
         kind: 'seed',
         command,
+        again,
         seeds: seeds.map(({ url, key }) => ({ url, key })),
         refused: left,
         admitted,
@@ -354,6 +359,7 @@ function newRecord(candidate: Candidate, finder: Finder, depth: number, now: Ins
     host: candidate.host,
     state: 'queued',
     source: candidate.source,
+    element: candidate.element,
     via: finder.via,
     hopPath: finder.hopPath + hop,
     depth,
@@ -366,6 +372,7 @@ function newRecord(candidate: Candidate, finder: Finder, depth: number, now: Ins
     etag: null,
     lastModified: null,
     digest: null,
+    archived: null,
     robots: null,
   };
 }
@@ -412,24 +419,19 @@ function widenTo(state: State, hosts: readonly HostName[], effects: Effect[]): S
 }
 
 /** What a wish changes of settings. */
-export function settingsChange(
-  settings: CrawlSettings,
-  { exclude, admit, paused, configured }: RulesChange,
-): SettingsChange {
+export function settingsChange(settings: CrawlSettings, { exclude, admit, paused }: RulesChange): SettingsChange {
   const isChanged = exclude !== undefined || admit !== undefined;
   const left = settings.exclusions.filter((pattern) => !(admit ?? []).includes(pattern));
   return {
     ...(isChanged ? { exclusions: [...new Set([...left, ...(exclude ?? [])])] } : {}),
     ...(paused === undefined ? {} : { paused }),
-    ...(configured === undefined ? {} : { configured }),
   };
 }
 
 function adopt(state: State, change: SettingsChange): Effect[] {
   if (changesNothing(change)) return [];
-  const { configured } = state.settings;
-  state.settings = { ...changed(state.settings, change), configured: change.configured ?? configured };
-  state.rules = rulesOf(state.settings.configured, state.settings, []);
+  state.settings = changed(state.settings, change);
+  state.rules = rulesOf(state.props.configured, state.settings, []);
   return [tellRules(state)];
 }
 

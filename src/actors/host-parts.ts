@@ -4,7 +4,8 @@
  * A part goes to the frontier, which admits what was found and passes it on. Its rows stay taken until it is in the
  * store; only then they may be read again, wherever they stand.
  */
-import type { Attempt } from '../domain/outcome.js';
+import { type Attempt, DETAIL_CHARACTERS_MAX } from '../domain/outcome.js';
+import type { FetchResult } from '../domain/fetching.js';
 import type { ParsedPage, ParseResult } from '../domain/parsing.js';
 import type { Origin } from '../domain/host.js';
 import type { QueueEntry } from '../domain/record.js';
@@ -29,6 +30,7 @@ import {
   stateAfter,
   type TransportJudgement,
 } from '../policy/judgement.js';
+import { refreshed } from '../policy/validators.js';
 import type { Instant } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import type { ArchiveEntry, HostPart, Move, PageLine, VisitSummary } from '../protocols/commit.js';
@@ -122,7 +124,7 @@ export function settleStopped(state: Live, stopped: Stopped, now: Instant): Sett
         { kind: 'dns', code, detail: resolution.detail },
         { hadValidators: false, nowWallMs: now.wallMs },
       );
-      return settlementOf(state, entry, judgement, attemptOf(judgement, now, 0), {}, now);
+      return settlementOf(state, entry, judgement, attemptOf(judgement, now, 0, wordsOf(resolution)), {}, now);
     }
   }
 }
@@ -139,10 +141,11 @@ export function emitTransport(
   permit: PermitNumber,
   visit: PageVisit,
   judgement: TransportJudgement,
-  durationMs: number,
+  result: FetchResult,
   now: Instant,
 ): Effect {
-  const attempt = attemptOf(judgement, now, durationMs);
+  const words = result.kind === 'failure' ? wordsOf(result) : undefined;
+  const attempt = attemptOf(judgement, now, result.durationMs, words);
   const settlement = settlementOf(state, visit.entry, judgement, attempt, { robots: visit.robots }, now);
   return emit(state, { permit, settlements: [settlement] }, now);
 }
@@ -157,16 +160,15 @@ export function emitContent(
 ): Effect {
   const { entry, transport } = visit;
   let judgement: ContentJudgement =
-    transport.next === 'parse' ? judgeContent(transport, result) : { ...transport, next: 'commit' };
+    transport.next === 'parse'
+      ? judgeContent(transport, result, entry.record.digest)
+      : { ...transport, next: 'commit' };
   const tooFar = judgement.outcome === 'redirected' && /R*$/.exec(entry.record.hopPath)?.[0].length === REDIRECTS_MAX;
   if (tooFar) judgement = { ...judgement, outcome: 'refused', code: 'redirect_limit', urlState: 'refused' };
-  const attempt = attemptOf(judgement, now, visit.durationMs);
+  const attempt = attemptOf(judgement, now, visit.durationMs, detailOf(judgement, result));
   const parsed = result.kind === 'parsed' ? result : null;
-  const isPage = judgement.outcome === 'fetched' && parsed !== null;
-  const changes = {
-    robots: visit.robots,
-    ...(isPage ? { ...visit.validators, digest: parsed.contentDigest } : {}),
-  };
+  const isPage = (judgement.outcome === 'fetched' || judgement.outcome === 'unchanged') && parsed !== null;
+  const changes = { robots: visit.robots, ...(isPage ? learned(visit, judgement, parsed) : {}) };
   const settlement = settlementOf(state, entry, judgement, attempt, changes, now);
   const wish: Wish = {
     permit,
@@ -193,13 +195,39 @@ export function emitUnrecorded(
   return emit(state, { ...(permit === null ? {} : { permit }), settlements }, now);
 }
 
+/** What an answer with content, or one that confirms what is known, says of the page's version. */
+function learned({ entry: { record }, validators }: ReadVisit, { code }: ContentJudgement, parsed: ParsedPage) {
+  if (code === 'not_modified') return refreshed(record, validators);
+  // Where the archive holds it the store will say.
+  return { ...validators, digest: parsed.contentDigest, archived: null };
+}
+
 function attemptOf(
   judgement: Pick<ContentJudgement, 'outcome' | 'code' | 'status'>,
   now: Instant,
   durationMs: number,
+  detail?: string,
 ): Attempt {
   const { outcome, code, status } = judgement;
-  return { atMs: Math.round(now.wallMs), outcome, code, status, tier: 1, durationMs: Math.round(durationMs) };
+  const attempt: Attempt = {
+    atMs: Math.round(now.wallMs),
+    outcome,
+    code,
+    status,
+    tier: 1,
+    durationMs: Math.round(durationMs),
+  };
+  return detail === undefined ? attempt : { ...attempt, detail };
+}
+
+/** Where a redirect leads, or why the body could not be read. */
+function detailOf({ outcome, code }: ContentJudgement, result: ParseResult): string | undefined {
+  if (result.kind === 'unparsed') return wordsOf(result);
+  return outcome === 'redirected' || code === 'redirect_limit' ? result.redirect?.url : undefined;
+}
+
+function wordsOf({ detail }: { readonly detail: string }): string {
+  return detail.slice(0, DETAIL_CHARACTERS_MAX);
 }
 
 function settlementOf(
@@ -228,38 +256,38 @@ function settlementOf(
   }
 }
 
-function pageLine(visit: ReadVisit, attempt: Attempt, parsed: ParsedPage): PageLine {
+function pageLine({ entry: { record }, sinceWallMs }: ReadVisit, attempt: Attempt, parsed: ParsedPage): PageLine {
   const { page } = parsed;
   return {
-    url: visit.entry.record.url,
-    canonical: visit.entry.record.url,
-    fetchedAt: new Date(visit.sinceWallMs).toISOString(),
+    url: record.url,
+    canonical: record.url,
+    fetchedAt: new Date(sinceWallMs).toISOString(),
     status: attempt.status ?? 0,
-    mime: page?.mime ?? 'application/octet-stream',
+    mime: page?.mime ?? null,
     charset: page?.charset ?? null,
     title: page?.title ?? null,
-    digest: parsed.contentDigest,
+    // A 304 has no content of its own: it speaks of what was stored.
+    digest: attempt.code === 'not_modified' ? (record.digest ?? parsed.contentDigest) : parsed.contentDigest,
     simhash: page?.simhash ?? null,
     declaredCanonical: page?.canonical ?? null,
-    kind: page?.kind ?? 'other',
+    kind: page?.kind ?? null,
     links: page?.links.length ?? 0,
-    noindex: page?.noindex ?? false,
-    outcome: 'fetched',
+    noindex: page?.noindex ?? null,
+    outcome: attempt.outcome === 'unchanged' ? 'unchanged' : 'fetched',
   };
 }
 
 /** The archive's entry for a response, whatever its status; null when it is not archived. */
 export function archiveEntry(visit: ReadingVisit, result: ParseResult): ArchiveEntry | null {
   if (result.archive === null) return null;
-  const mime = result.kind === 'parsed' ? (result.page?.mime ?? 'unk') : 'unk';
-  const payloadDigest = result.kind === 'parsed' ? result.payloadDigest : '-';
+  const isConfirmed = visit.what === 'page' && visit.transport.code === 'not_modified';
   return {
     url: urlOf(visit),
     atMs: Math.round(visit.sinceWallMs),
     status: visit.transport.status ?? 0,
-    mime,
-    payloadDigest,
+    remoteAddress: visit.remoteAddress,
     records: result.archive,
+    unmodified: isConfirmed ? visit.entry.record.archived : null,
   };
 }
 
@@ -273,6 +301,7 @@ function foundIn(visit: ReadVisit, judgement: ContentJudgement, parsed: ParsedPa
   };
   if (judgement.outcome === 'redirected' && parsed.redirect !== null) return { ...via, candidates: [parsed.redirect] };
   const { page } = parsed;
-  if (judgement.outcome !== 'fetched' || page === null || page.links.length === 0) return null;
+  const isContent = judgement.outcome === 'fetched' || judgement.outcome === 'unchanged';
+  if (!isContent || page === null || page.links.length === 0) return null;
   return { ...via, candidates: page.links };
 }

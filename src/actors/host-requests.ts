@@ -8,12 +8,13 @@
  * P3). A robots.txt is the exception: it may hold a longer delay, so its gate waits until it has been read.
  */
 import type { FetchRequest, FetchResult } from '../domain/fetching.js';
-import type { ParseResult } from '../domain/parsing.js';
+import type { FoundBy, ParseResult } from '../domain/parsing.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
 import { judgeTransport, type TransportJudgement } from '../policy/judgement.js';
 import { ROBOTS_BYTES_MAX } from '../policy/robots/rules.js';
 import { eased, throttled } from '../policy/throttle.js';
+import { conditionsOf, isConditional, validatorsOf } from '../policy/validators.js';
 import type { Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { type Effect, send } from '../protocols/effects.js';
@@ -50,13 +51,13 @@ export function spend(state: Live, permit: Permit, now: Instant): Turn<State> {
   if (target.what === 'page') queues.take(state.queue, target.entry);
   if (target.what === 'robots') state.asking.set(target.hunt.origin, { ...target.hunt, by: 'us' });
   if (target.what === 'errand') state.errands.shift();
-  const request = requestFor(state.props, target, permit);
+  const request = requestFor(state.props, target, permit, now);
   const { headers: requestHeaders, address } = request;
   state.open.set(permit.number, { ...target, phase: 'fetching', sinceWallMs: now.wallMs, address, requestHeaders });
   return [state, [send(addresses.fetcher(permit.fetcher), { type: 'start', permit, request })]];
 }
 
-function requestFor(props: Props, target: Target, permit: Permit): FetchRequest {
+function requestFor(props: Props, target: Target, permit: Permit, now: Instant): FetchRequest {
   const isPage = target.what === 'page';
   const url = urlOf(target);
   return {
@@ -67,6 +68,7 @@ function requestFor(props: Props, target: Target, permit: Permit): FetchRequest 
       ['user-agent', props.userAgent],
       ['accept', isPage ? 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' : 'text/plain,*/*;q=0.5'],
       ['accept-encoding', 'gzip, deflate, br'],
+      ...(target.what === 'page' ? conditionsOf(target.entry.record, props.archive, now.wallMs) : []),
     ],
     deadlineMs: isPage ? props.requestMsMax : props.robotsMsMax,
     bodyBytesMax: isPage ? props.bodyBytesMax : ROBOTS_BYTES_MAX,
@@ -95,18 +97,21 @@ export function transported(
     abandon(state, permit, visit, now);
     return goOn(state, now, [closed(permit)]);
   }
-  const transport = judgeTransport(result, { hadValidators: false, nowWallMs: now.wallMs });
+  const hadValidators = isConditional(visit.requestHeaders);
+  const transport = judgeTransport(result, { hadValidators, nowWallMs: now.wallMs });
   const verdict: Verdict = { permit, closedForMs: learn(state, transport, result.durationMs, now) };
   const bodyIsRead =
-    result.kind === 'response' && (transport.next === 'parse' || (transport.next === 'settled' && state.props.archive));
+    result.kind === 'response' &&
+    (transport.next === 'parse' ||
+      (transport.next === 'settled' && (state.props.archive || transport.code === 'not_modified')));
   if (bodyIsRead) {
     const isRobots = visit.what === 'robots';
-    const read = giveToParser(state, permit, visit, result, transport, isRobots ? verdict.closedForMs : null);
+    const read = giveToParser(state, permit, visit, result, transport, isRobots ? verdict.closedForMs : null, now);
     return goOn(state, now, [read], isRobots ? null : verdict);
   }
   state.open.delete(permit);
   if (visit.what === 'page') {
-    return goOn(state, now, [emitTransport(state, permit, visit, transport, result.durationMs, now)], verdict);
+    return goOn(state, now, [emitTransport(state, permit, visit, transport, result, now)], verdict);
   }
   if (transport.next === 'retry_fresh') {
     abandon(state, permit, visit, now);
@@ -165,11 +170,11 @@ function giveToParser(
   result: Extract<FetchResult, { kind: 'response' }>,
   transport: TransportJudgement,
   closedForMs: number | null,
+  now: Instant,
 ): Effect {
   const { props } = state;
   const bytes = result.body.byteLength;
-  const headerOf = (name: string) => result.headers.find(([spelled]) => spelled.toLowerCase() === name)?.[1] ?? null;
-  const validators = { etag: headerOf('etag'), lastModified: headerOf('last-modified') };
+  const { status, statusText, httpVersion, headers, rawHead, sentHead, remoteAddress, body, cut } = result;
   state.open.set(permit, {
     ...visit,
     phase: 'reading',
@@ -178,9 +183,9 @@ function giveToParser(
     bytes,
     cut: result.cut,
     closedForMs,
-    validators,
+    remoteAddress,
+    validators: validatorsOf(headers, now.wallMs),
   });
-  const { status, statusText, httpVersion, headers, remoteAddress, body, cut } = result;
   return send(addresses.parser(permit % props.parserThreads), {
     type: 'read',
     host: props.name,
@@ -193,17 +198,27 @@ function giveToParser(
       httpVersion,
       headers,
       requestHeaders: visit.requestHeaders,
+      rawHead,
+      sentHead,
       remoteAddress,
       body,
       cut,
-      fetchedAtMs: visit.sinceWallMs,
+      fetchedAtMs: Math.round(visit.sinceWallMs),
       decodedBytesMax: visit.what === 'page' ? props.decodedBytesMax : ROBOTS_DECODED_BYTES_MAX,
       linksMax: props.linksMax,
       links: props.links,
       robotsMeta: props.robotsMeta,
       archive: props.archive,
+      metadata: props.archive && props.metadata ? foundBy(visit, result.durationMs) : null,
     },
   });
+}
+
+/** A robots.txt was found by nobody. */
+function foundBy(visit: OpenVisit, durationMs: number): FoundBy | null {
+  if (visit.what !== 'page') return null;
+  const { via, hopPath } = visit.entry.record;
+  return { via, hopPath, durationMs };
 }
 
 /** The parser is done with a body: a page becomes a part, a robots.txt an answer. */

@@ -14,6 +14,7 @@ import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import { type OriginRobots, pages, type RobotsCopy, UNKNOWN } from '../policy/robots/freshness.js';
 import { compileRobots, type RobotsMatcher } from '../policy/robots/match.js';
+import type { Validators } from '../policy/validators.js';
 import type { Errand } from '../protocols/host.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 import type { PermitNumber } from '../protocols/workbench.js';
@@ -36,6 +37,8 @@ export interface Props {
   readonly links: FollowedLinks;
   readonly robotsMeta: RobotsMetaTerms;
   readonly archive: boolean;
+  /** Metadata records beside it. */
+  readonly metadata: boolean;
   readonly parserThreads: number;
   readonly retry: RetryTerms;
   readonly breaker: BreakerTerms;
@@ -142,7 +145,8 @@ export type OpenVisit = Target & {
         readonly cut: boolean;
         /** What the gate is owed: a robots.txt may hold the delay that counts from its own end on. Null once it was told. */
         readonly closedForMs: number | null;
-        readonly validators: { readonly etag: string | null; readonly lastModified: string | null };
+        readonly remoteAddress: string;
+        readonly validators: Validators;
       }
   );
 

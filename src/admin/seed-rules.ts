@@ -21,8 +21,3 @@ export function refuseAnonymous(config: Config, candidates: readonly Candidate[]
   const problem = contactProblem(config.userAgent, hosts, config);
   if (problem !== null) throw new ControlError('no_contact', problem.message, 409, problem.where, problem.advice);
 }
-
-/** Throws ControlError `again_unsupported`: a URL that was fetched is left as it is. */
-export function refuseAgain(again: boolean): void {
-  if (again) throw new ControlError('again_unsupported', 'nothing is fetched once more by command yet', 501);
-}

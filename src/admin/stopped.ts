@@ -15,10 +15,11 @@ import { hostDelayMs } from '../policy/delay.js';
 import type { Clock, StorePort } from '../protocols/ports.js';
 import { warcinfoRecord } from '../sinks/warc-record.js';
 import { openStore } from '../store/store.js';
+import { lastConfig } from '../why/last-run.js';
 import { changesBy, type Keeper } from './changes.js';
 import type { Control } from './control.js';
 import { Desk } from './desk.js';
-import { literalRefusal, refuseAgain } from './seed-rules.js';
+import { literalRefusal } from './seed-rules.js';
 
 export interface StoppedCrawl {
   readonly control: Control;
@@ -80,16 +81,15 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock): Keeper {
       return settings;
     },
     sow: async (candidates, again) => {
-      refuseAgain(again);
       const hosts = [...new Set(candidates.map(({ host }) => host))];
-      const rules = rulesOf(settings.configured ?? configuredRules(config), settings, hosts);
+      const rules = rulesOf(configuredRules(lastConfig(await store.lastRun()) ?? config), settings, hosts);
       const judged = candidates.map((one) => ({ ...one, refusal: refusalOf(rules, { ...one, depth: 0 }) }));
       const refused = judged.flatMap(({ url, refusal }) => (refusal === null ? [] : [{ url, code: refusal.code }]));
       const seeds = judged.filter(({ refusal }) => refusal === null);
       const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
       const admitted = seeds.map((seed) => seedAdmission(seed, nextSequence++, now));
       const scope = { scopeHosts: hosts };
-      const receipt = await commit({ kind: 'seed', command: 1, seeds, refused, admitted, settings: scope });
+      const receipt = await commit({ kind: 'seed', command: 1, again, seeds, refused, admitted, settings: scope });
       settings = changed(settings, scope);
       const known = new Set(receipt.known);
       const urlsOf = (isKnown: boolean) => seeds.filter(({ key }) => known.has(key) === isKnown).map(({ url }) => url);

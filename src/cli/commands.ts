@@ -13,6 +13,7 @@ import { simCommand } from './sim.js';
 import { statusCommand } from './status.js';
 import type { CommandFactory } from './terminal.js';
 import { treeCommand } from './tree.js';
+import { whyCommand } from './why.js';
 
 export const COMMANDS: readonly CommandFactory[] = [
   crawlCommand,
@@ -25,6 +26,7 @@ export const COMMANDS: readonly CommandFactory[] = [
   resumeCommand,
   excludeCommand,
   practiceCommand,
+  whyCommand,
   treeCommand,
   simCommand,
   canonicalCommand,

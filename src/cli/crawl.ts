@@ -18,6 +18,11 @@ export function crawlCommand(terminal: Terminal, ended: (exit: ExitCode) => void
       repeatable('--include <pattern>', 'follow only what matches: /path, HOST, HOST/path, a URL (repeatable)'),
     )
     .addOption(repeatable('--exclude <pattern>', 'leave what matches; * and $ as in robots.txt (repeatable)'))
+    .option(
+      '--again',
+      'fetch seeds that are known already once more; of those that changed the new version is kept',
+      false,
+    )
     .option('--events', 'with --json: one line a visit', false)
     .addOption(
       repeatable('--fault <actor:message:nth:times>', 'crash an actor on purpose, to test (repeatable)', faultWords),

@@ -35,6 +35,7 @@ export interface CrawlCommandOptions extends ConfigOptions, LogOptions {
   readonly include: readonly string[];
   readonly exclude: readonly string[];
   readonly fault: readonly FaultWords[];
+  readonly again: boolean;
   readonly events: boolean;
   readonly json: boolean;
   /** For ever, as a daemon: no end, and no progress but on a terminal. */
@@ -76,6 +77,7 @@ export async function crawl(
       config,
       dataDir,
       seeds,
+      again: options.again,
       pagesMax: options.maxPages ?? null,
       secondsMax: options.maxSeconds ?? null,
       endless: isEndless,

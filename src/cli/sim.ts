@@ -57,7 +57,10 @@ async function universe(
   const { productionEngine } = await import('../sim/engine.js');
   const { runUniverse } = await import('../sim/universe.js');
   const bounds = { simulatedMsMax: days * DAY_MS, eventsMax: EVENTS_MAX };
-  return runUniverse({ seed, hosts, pages, kills, pauses, storeErrors: diskErrors, ...bounds }, productionEngine());
+  return runUniverse(
+    { seed, hosts, pages, kills, pauses, storeErrors: diskErrors, again: true, ...bounds },
+    productionEngine(),
+  );
 }
 
 async function report(result: UniverseResult, { json }: SimOptions, terminal: Terminal): Promise<void> {

@@ -181,8 +181,13 @@ export const configSchema = z.strictObject({
   }),
   archive: group('WARC files', {
     enabled: option(z.boolean(), true, 'Keep requests and responses in WARC files.'),
+    metadata: option(
+      z.boolean(),
+      true,
+      'Keep with each page how it was found and what it links to, as a metadata record.',
+    ),
     fileBytesMax: option(
-      whole(1_000_000, 1e12),
+      whole(100_000, 1e12),
       1_000_000_000,
       'A WARC file that reaches it is closed and a new one begun.',
       bytes,

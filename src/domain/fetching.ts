@@ -37,6 +37,10 @@ export interface FetchedResponse {
   readonly httpVersion: '1.0' | '1.1' | '2';
   /** In order, as spelled; values read as Latin-1. */
   readonly headers: readonly Header[];
+  /** Status line and headers up to the blank line and with it, an octet a character; null where they can't be had. */
+  readonly rawHead: string | null;
+  /** The request's head, likewise. */
+  readonly sentHead: string | null;
   /** As it came: without transfer coding, with content coding. Owns its whole ArrayBuffer, so that it can be transferred. */
   readonly body: Uint8Array;
   readonly cut: boolean;

@@ -22,6 +22,7 @@ export type OutcomeKind =
 export const CODES = {
   ok: 'a response with content',
   not_modified: '304 to a request with validators',
+  same_content: 'a response with the same content as the last time',
   redirect: 'a redirect; its target is a candidate of its own',
   redirect_without_target: 'a redirect status without a usable Location',
   http_not_found: 'status 404',
@@ -78,4 +79,9 @@ export interface Attempt {
   readonly status: number | null;
   readonly tier: 1 | 2 | 3;
   readonly durationMs: number;
+  /** Where a redirect leads, which address the guard refused, what the connection said; absent where nothing more is known. */
+  readonly detail?: string;
 }
+
+/** A detail beyond it is cut, but for the target of a redirect, which has the bound of a URL. */
+export const DETAIL_CHARACTERS_MAX = 300;

@@ -33,6 +33,9 @@ export interface ParseTask {
   readonly httpVersion: '1.0' | '1.1' | '2';
   readonly headers: readonly Header[];
   readonly requestHeaders: readonly Header[];
+  /** The heads of answer and request as they went over the wire; null where they have to be built anew. */
+  readonly rawHead: string | null;
+  readonly sentHead: string | null;
   readonly remoteAddress: string;
   /** Transferred: the sender must not touch it again. */
   readonly body: Uint8Array;
@@ -46,6 +49,16 @@ export interface ParseTask {
   readonly robotsMeta: RobotsMetaTerms;
   /** Make the archive records. */
   readonly archive: boolean;
+  /** Among them one that says how the page was found and what it links to; null: none. */
+  readonly metadata: FoundBy | null;
+}
+
+/** How a page came to be asked for. */
+export interface FoundBy {
+  readonly via: string | null;
+  /** One letter a hop. */
+  readonly hopPath: string;
+  readonly durationMs: number;
 }
 
 /** Links and what is known of a page. */
@@ -69,13 +82,18 @@ export interface PageFacts {
   readonly nofollow: boolean;
 }
 
-/** One visit's archive records, already compressed: a request and a response, one gzip member each. */
+/** One visit's archive records, already compressed, one gzip member each: request, response and perhaps metadata. */
 export interface ArchiveRecords {
   readonly bytes: Uint8Array;
   /** Where the response member begins in `bytes`, and how long it is. */
   readonly responseOffset: number;
   readonly responseLength: number;
+  /** Of the response, or of the revisit that may come to stand in its place. */
   readonly recordId: string;
+  /** `sha1:` and base 32: of the body as it came. */
+  readonly payloadDigest: string;
+  /** What the response record holds before the body, an octet a character: all that a revisit keeps of it. */
+  readonly head: string;
 }
 
 export interface ParsedPage {

@@ -29,12 +29,24 @@ export interface RobotsEvidence {
   readonly fetchedAtMs: number;
 }
 
+/** A full response record in the archive, as later records refer to it. */
+export interface Archived {
+  /** Of the response: another one than the record's where the same payload had come from there before. */
+  readonly url: string;
+  readonly recordId: string;
+  readonly atMs: number;
+  /** `sha1:` and base 32, of the payload with its content coding. */
+  readonly payloadDigest: string;
+}
+
 export interface UrlRecord {
   readonly url: string;
   readonly key: UrlKey;
   readonly host: HostName;
   readonly state: UrlState;
   readonly source: Source;
+  /** What carried the link it was found by (`a`, `iframe`, …, `location` for a redirect); null for a seed. */
+  readonly element: string | null;
   /** The page it came from; null for a seed. */
   readonly via: string | null;
   /** One letter a hop from the seed: L a link, R a redirect. Empty for a seed. */
@@ -53,8 +65,10 @@ export interface UrlRecord {
   readonly attempts: readonly Attempt[];
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** `sha1:` and base 32, of the payload of the last stored body; null before the first. */
+  /** `sha1:` and base 32, of the content of the last stored body; null before the first. */
   readonly digest: string | null;
+  /** Where the archive holds that body; null where it does not. Set by the store, which alone knows. */
+  readonly archived: Archived | null;
   readonly robots: RobotsEvidence | null;
 }
 
@@ -72,6 +86,14 @@ export type QueuePosition =
 export interface QueueEntry {
   readonly at: QueuePosition;
   readonly record: UrlRecord;
+}
+
+/** Where a queued URL stands among the rows of its host. */
+export interface Standing {
+  /** Null: behind more rows than were looked at. */
+  readonly at: QueuePosition | null;
+  /** Rows of the same queue that come first; as many as were looked at where it was not found among them. */
+  readonly before: number;
 }
 
 /** What the recorder keeps of one host's back queue. Never part of the host's own snapshot. */

@@ -181,6 +181,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
       statusText: answer.statusText,
       httpVersion: line.httpVersion,
       headers: answer.headers,
+      rawHead: headOf(line.rawHead, answer.status),
+      sentHead: line.sentHead,
       body: answer.body.bytes(),
       cut,
       durationMs,
@@ -229,6 +231,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
 /** RFC 9112 §6.3: these end with their header block. */
 function isBodiless(status: number): boolean {
   return status === 204 || status === 304;
+}
+
+/** Only if it is that of the answer: the library and we may have read the bytes differently. */
+function headOf(raw: string | null, status: number): string | null {
+  return raw?.startsWith('HTTP/') && Number(raw.slice(9, 12)) === status ? raw : null;
 }
 
 function headersOf(raw: Dispatcher.DispatchController['rawHeaders']): Header[] {

@@ -16,6 +16,7 @@ import { Client, type Dispatcher } from 'undici';
 import { openGuarded, type Target, type Trust } from './connect.js';
 import { Fault } from './failure.js';
 import { canonicalAddress } from './guard.js';
+import { Heads } from './heads.js';
 
 export interface LineOptions {
   /** Under which its owner keeps it. */
@@ -44,9 +45,11 @@ export class Line {
   #held = false;
   #broken = false;
   #statusLine = '';
+  readonly #heads: Heads;
 
   constructor(options: LineOptions) {
     this.#options = options;
+    this.#heads = new Heads(options.headerBytesMax);
     this.#client = new Client(options.origin, {
       connect: (_options, callback) => this.#connect(callback),
       pipelining: 1,
@@ -95,6 +98,15 @@ export class Line {
     return this.#statusLine.startsWith('HTTP/1.0') ? '1.0' : '1.1';
   }
 
+  /** Of the last answer and of its request, as they went over the wire; null where they can't be had. */
+  get rawHead(): string | null {
+    return this.#heads.received;
+  }
+
+  get sentHead(): string | null {
+    return this.#heads.sent;
+  }
+
   dispatch(path: string, headers: string[], handler: Dispatcher.DispatchHandler): void {
     this.#client.dispatch({ method: 'GET', path, headers }, handler);
   }
@@ -103,6 +115,7 @@ export class Line {
   requestStarts(): void {
     this.#requestsOnSocket++;
     this.#statusLine = '';
+    this.#heads.begin();
   }
 
   /** Stops reading; what the peer sends fills the kernel's buffer and then waits with him. */
@@ -154,8 +167,15 @@ export class Line {
     socket.read = (size?: number) => {
       if (this.#held && size !== 0) return null;
       const chunk: Buffer | null = read(size);
-      if (chunk !== null && this.#statusLine.length < VERSION_OCTETS) this.#noteStatusLine(chunk);
+      if (chunk === null) return null;
+      if (this.#statusLine.length < VERSION_OCTETS) this.#noteStatusLine(chunk);
+      this.#heads.receive(chunk);
       return chunk;
+    };
+    const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
+    socket.write = (...given: unknown[]) => {
+      this.#heads.send(given[0]);
+      return write(...given);
     };
   }
 

@@ -8,7 +8,7 @@
  * 1. It answers for any bytes; nothing is thrown. A fault of its own is answered as `worker_crashed`.
  * 2. The buffers in its answer are whole and belong to the answer, so that they can be transferred.
  */
-import type { ArchiveRecords, ParsedPage, ParseResult, ParseTask, UnparsedPage } from '../domain/parsing.js';
+import type { ArchiveRecords, PageFacts, ParsedPage, ParseResult, ParseTask, UnparsedPage } from '../domain/parsing.js';
 import type { Candidate } from '../domain/url.js';
 import { sha1Digest } from '../sinks/digest.js';
 import { archiveRecords } from '../sinks/warc-record.js';
@@ -18,6 +18,8 @@ import { asUtf8, firstHeader } from './headers.js';
 import { type Asked, factsOf, readPage } from './reading.js';
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
+/** It has no body, and what its headers say is of one that came earlier. */
+const NOT_MODIFIED = 304;
 
 /** @param nowMs a clock for `parseMicros`. */
 export function parse(task: ParseTask, nowMs: () => number = monotonicMs): ParseResult {
@@ -37,23 +39,26 @@ function monotonicMs(): number {
 function parseBody(task: ParseTask, elapsedMicros: () => number): ParseResult {
   const { body, headers, cut } = task;
   const payloadDigest = sha1Digest(body);
-  const archive = task.archive ? archiveRecords({ ...task, payloadDigest }) : null;
   const decode = task.want === 'robots' ? decodeHead : decodeBody;
   const decoded = decode(body, headers, task.decodedBytesMax, cut);
-  if (decoded.kind !== 'decoded') return unparsed(decoded.kind, decoded.detail, archive);
+  if (decoded.kind !== 'decoded')
+    return unparsed(decoded.kind, decoded.detail, archiveOf(task, payloadDigest, null, null));
 
   const { bytes } = decoded;
   const isRedirect = REDIRECT_STATUSES.has(task.status);
-  const reading = task.want === 'page' && !isRedirect ? readPage(askedOf(task), bytes) : null;
+  const isPage = task.want === 'page' && !isRedirect && task.status !== NOT_MODIFIED;
+  const reading = isPage ? readPage(askedOf(task), bytes) : null;
+  const page = reading === null ? null : factsOf(reading, task);
+  const redirect = isRedirect ? locationOf(task) : (reading?.refresh ?? null);
   return {
     kind: 'parsed',
     payloadDigest,
     contentDigest: bytes === body ? payloadDigest : sha1Digest(bytes),
     decodedBytes: bytes.length,
-    page: reading === null ? null : factsOf(reading, task),
-    redirect: isRedirect ? locationOf(task) : (reading?.refresh ?? null),
+    page,
+    redirect,
     decoded: task.want === 'robots' ? new Uint8Array(bytes) : null,
-    archive,
+    archive: archiveOf(task, payloadDigest, page, redirect),
     parseMicros: elapsedMicros(),
   } satisfies ParsedPage;
 }
@@ -64,6 +69,18 @@ function askedOf({ url, headers, links, robotsMeta }: ParseTask): Asked {
 
 function unparsed(code: UnparsedPage['code'], detail: string, archive: ArchiveRecords | null): UnparsedPage {
   return { kind: 'unparsed', code, detail, archive };
+}
+
+function archiveOf(
+  task: ParseTask,
+  payloadDigest: string,
+  page: PageFacts | null,
+  redirect: Candidate | null,
+): ArchiveRecords | null {
+  if (!task.archive) return null;
+  const links = [...(redirect === null ? [] : [redirect]), ...(page?.links ?? [])];
+  const metadata = task.metadata === null ? null : { ...task.metadata, charset: page?.charset ?? null, links };
+  return archiveRecords({ ...task, payloadDigest, metadata });
 }
 
 /** RFC 9110 §10.2.2. Its bytes are UTF-8 where they can be. Null where there is none that a crawl could follow. */

@@ -34,7 +34,7 @@ export function completed(
   entry: QueueEntry,
   attempt: Attempt,
   state: UrlState,
-  changes: Partial<Pick<UrlRecord, 'etag' | 'lastModified' | 'digest' | 'robots'>>,
+  changes: Partial<Pick<UrlRecord, 'etag' | 'lastModified' | 'digest' | 'archived' | 'robots'>>,
 ): Settlement {
   const record: UrlRecord = {
     ...noted(entry.record, attempt),
@@ -106,6 +106,19 @@ export function putOff(entry: QueueEntry, nowWallMs: number): Settlement {
  */
 export function maySeedAgain(record: UrlRecord): boolean {
   return record.state === 'refused' && record.attempts.at(-1)?.status == null;
+}
+
+/** Whether a URL stands in no queue, so that it can be queued once more. */
+export function isAtRest({ state }: UrlRecord): boolean {
+  return state !== 'queued' && state !== 'waiting' && state !== 'parked';
+}
+
+/**
+ * The record of a URL that is to be fetched again: what is known of it stays, what was used up is given back. As a seed
+ * it is as near as can be, however far from one it was found.
+ */
+export function queuedAgain(record: UrlRecord, { priority, depth }: Pick<UrlRecord, 'priority' | 'depth'>): UrlRecord {
+  return { ...record, state: 'queued', priority, depth, deliveries: 0, workerCrashes: 0, processDeaths: 0 };
 }
 
 /** A delivery was used: it waits for the next, or it was the last. */

@@ -51,6 +51,7 @@ interface Row {
 // biome-ignore format: a table is read by its columns
 const ROWS = {
   content:          row('fetched',           'parse',       0, 'success', 'same',   'active'),
+  same_content:     row('unchanged',         'settled',     0, 'success', 'same',   'active'),
   unchanged:        row('unchanged',         'settled',     0, 'success', 'same',   'active'),
   unasked_304:      row('failed',            'retry_plain', 1, 'success', 'same',   null),
   redirect:         row('redirected',        'parse',       0, 'success', 'same',   'redirected'),
@@ -139,14 +140,23 @@ export interface ContentJudgement extends Omit<Judged, 'next' | 'breaker'> {
   readonly next: 'commit' | 'retry' | 'host_waits';
 }
 
-/** What the record learns, once the body was read. `transport` is the same visit's, and says `parse`. */
-export function judgeContent(transport: TransportJudgement, parsed: ParseResult): ContentJudgement {
+/**
+ * What the record learns, once the body was read. `transport` is the same visit's, and says `parse`.
+ * @param digestBefore of the content that was stored last; null: of none
+ */
+export function judgeContent(
+  transport: TransportJudgement,
+  parsed: ParseResult,
+  digestBefore: string | null,
+): ContentJudgement {
   const { status } = transport;
   if (parsed.kind === 'unparsed') {
     return concluded(ROWS[ROW_OF_CODE[parsed.code]], parsed.code, status);
   }
   if (parsed.redirect !== null) return concluded(ROWS.redirect, 'redirect', status);
   if (transport.outcome === 'redirected') return concluded(ROWS.beyond_bound, 'redirect_without_target', status);
+  if (transport.outcome === 'fetched' && parsed.contentDigest === digestBefore)
+    return concluded(ROWS.same_content, 'same_content', status);
   return concluded(transport, transport.code, status);
 }
 

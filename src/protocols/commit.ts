@@ -8,7 +8,7 @@ import type { CrawlSettings, SettingsChange } from '../domain/crawl-settings.js'
 import type { HostName } from '../domain/host.js';
 import type { Attempt, Code } from '../domain/outcome.js';
 import type { ArchiveRecords, PageKind } from '../domain/parsing.js';
-import type { DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';
+import type { Archived, DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
 
@@ -34,29 +34,32 @@ export interface PageLine {
   readonly canonical: string;
   readonly fetchedAt: string;
   readonly status: number;
-  readonly mime: string;
+  /** Null where a 304 does not say. */
+  readonly mime: string | null;
   readonly charset: string | null;
   readonly title: string | null;
   readonly digest: string;
   readonly simhash: string | null;
-  /** The URL that the page names as its own; null where it names none. */
+  /** The URL that the page names as its own; null where it names none, and after a 304. */
   readonly declaredCanonical: string | null;
-  readonly kind: PageKind;
+  /** Null after a 304. */
+  readonly kind: PageKind | null;
   /** Those that were followed. */
   readonly links: number;
-  /** It asks not to be indexed. */
-  readonly noindex: boolean;
+  /** It asks not to be indexed; null after a 304. */
+  readonly noindex: boolean | null;
   readonly outcome: 'fetched' | 'unchanged';
 }
 
-/** What goes into the archive index for one response record. */
+/** What one answer leaves in the archive. The store decides whether it is kept whole or as a revisit. */
 export interface ArchiveEntry {
   readonly url: string;
   readonly atMs: number;
   readonly status: number;
-  readonly mime: string;
-  readonly payloadDigest: string;
+  readonly remoteAddress: string;
   readonly records: ArchiveRecords;
+  /** What a 304 says has not changed; null for any other answer, or where the archive does not hold it. */
+  readonly unmodified: Archived | null;
 }
 
 /** One attempt on a URL as it is told to the outside once it is in the store. */
@@ -95,6 +98,8 @@ export interface HostPart {
 export interface SeedPart {
   readonly kind: 'seed';
   readonly command: number;
+  /** Those that are known and stand in no queue are queued once more, with all that is known of them. */
+  readonly again: boolean;
   readonly seeds: readonly { readonly url: string; readonly key: UrlKey }[];
   readonly refused: readonly { readonly url: string; readonly code: Code }[];
   readonly admitted: readonly Admission[];

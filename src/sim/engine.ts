@@ -5,6 +5,7 @@
  * database and the files are in memory and outlive the incarnation, as a disk does.
  */
 import type { Buffer } from 'node:buffer';
+import { gunzipSync } from 'node:zlib';
 import { MemoryLevel } from 'memory-level';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
@@ -16,6 +17,7 @@ import type { RulesChange } from '../protocols/frontier.js';
 import * as addresses from '../protocols/addresses.js';
 import type { CrawlEvent, EndReason } from '../protocols/events.js';
 import type { StorePort } from '../protocols/ports.js';
+import { sortedLines } from '../sinks/cdxj.js';
 import { MemoryFiles } from '../sinks/memory-files.js';
 import { warcinfoRecord } from '../sinks/warc-record.js';
 import { openStore } from '../store/store.js';
@@ -23,13 +25,15 @@ import { createKernel } from '../supervision/kernel.js';
 import { engineTree } from '../supervision/tree.js';
 import type { Simulation } from './events.js';
 import { slowFiles } from './store.js';
-import type { Composition, Engine, EngineMemory, RunningCrawl } from './universe.js';
+import type { Composition, Engine, EngineMemory, PageTold, RunningCrawl } from './universe.js';
 
 const PRODUCT_TOKEN = 'orbweaver';
 const USER_AGENT = `${PRODUCT_TOKEN}/0.1 (+https://bot.example/)`;
 /** Long enough that nothing which will ever fall due is left behind. */
 const WAIT_SECONDS = 86_400;
 const EXPECTED_URLS = 10_000;
+/** Small, so that files are changed. */
+const ARCHIVE_BYTES_MAX = 40_000;
 
 export function productionEngine(): Engine {
   return {
@@ -56,6 +60,7 @@ class ProductionMemory implements EngineMemory {
   open(): Promise<StorePort> {
     return openStore({
       dir: 'simulated',
+      archiveBytesMax: ARCHIVE_BYTES_MAX,
       open: () => this.#database,
       fileSystem: slowFiles(this.#simulation, this.#files),
       warcinfo: (filename) =>
@@ -74,9 +79,27 @@ class ProductionMemory implements EngineMemory {
   }
 
   /** Lines whose end was written: what is beyond the committed length has been cut by the last opening. */
-  async readPages(): Promise<readonly { canonical: string; status: number }[]> {
+  async readPages(): Promise<readonly PageTold[]> {
     const lines = this.#files.bytes('pages.jsonl').toString('utf8').split('\n');
-    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as { canonical: string; status: number });
+    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as PageTold);
+  }
+
+  /** Every record is there, each revisit after the response that it refers to, and the index beside it is in order. */
+  async readArchive(): Promise<readonly string[]> {
+    const faults: string[] = [];
+    const responses = new Set<string>();
+    for (const name of this.#files.names().filter((it) => it.endsWith('.warc.gz'))) {
+      const text = gunzipSync(this.#files.bytes(name)).toString('latin1');
+      for (const [, type, id] of text.matchAll(/^WARC-Type: (response|revisit)\r\nWARC-Record-ID: (\S+)\r$/gm)) {
+        if (type === 'response') responses.add(id as string);
+      }
+      for (const [, original] of text.matchAll(/^WARC-Refers-To: (\S+)\r$/gm)) {
+        if (!responses.has(original as string)) faults.push(`${name}: a revisit of ${original}, which is not there`);
+      }
+      const index = this.#files.bytes(name.replace(/\.warc\.gz$/, '.cdxj'));
+      if (!sortedLines(index).equals(index)) faults.push(`the index of ${name} is not sorted`);
+    }
+    return faults;
   }
 }
 
@@ -116,7 +139,7 @@ async function runProduction(
   interrupted: Promise<EndReason>,
   changes: Changes,
 ): Promise<EndReason> {
-  const { ports, seeds } = composition;
+  const { ports, seeds, again } = composition;
   const { totals, batch, nextSequence, settings } = ports.store.opened();
   const seen = createBloom(Math.max(EXPECTED_URLS, 2 * totals.urls));
   await ports.store.eachKey((key) => seen.add(key));
@@ -145,7 +168,7 @@ async function runProduction(
   };
   const kernel = createKernel(engineTree(plan), { ...ports, announce }, { trace: composition.trace });
   kernel.start();
-  kernel.tell(addresses.frontier, { type: 'seed', command: 1, candidates, refused: [] });
+  kernel.tell(addresses.frontier, { type: 'seed', command: 1, again, candidates, refused: [] });
   changes.heard = (change, command) => kernel.tell(addresses.frontier, { type: 'change', command, change });
   const end = await Promise.race([ended, interrupted, kernel.failed]);
   if (typeof end !== 'string') throw new Error(`the tree failed at ${end.actor}: ${end.reason}`);

@@ -41,6 +41,7 @@ export interface Files {
   open(name: string): Promise<AppendOnly>;
   size(name: string): Promise<number | null>;
   read(name: string, offset: number, length: number): Promise<Uint8Array>;
+  rewrite(name: string, bytes: Uint8Array): Promise<void>;
 }
 
 export interface AppendOnly {
@@ -87,7 +88,12 @@ class SimulatedDisk implements Disk {
       countDeaths: (urls) => inner.countDeaths(urls),
       readRecord: (key, host) => read('record', () => inner.readRecord(key, host)),
       readSummary: (host) => read('summary', () => inner.readSummary(host)),
+      readStanding: (record, rowsMax) => read('standing', () => inner.readStanding(record, rowsMax)),
+      readDead: (key, host) => read('dead', () => inner.readDead(key, host)),
+      noteRun: (told) => inner.noteRun(told),
+      lastRun: () => inner.lastRun(),
       listSummaries: (after, limit) => read('summaries', () => inner.listSummaries(after, limit)),
+      readSettings: () => inner.readSettings(),
       opened: () => inner.opened(),
     };
   }
@@ -156,6 +162,10 @@ export function slowFiles(simulation: Simulation, files: Files): Files {
   return {
     size: (name) => files.size(name),
     read: (name, offset, length) => files.read(name, offset, length),
+    rewrite: async (name, bytes) => {
+      await wait(`rewrite ${name}`, 8);
+      await files.rewrite(name, bytes);
+    },
     open: async (name) => {
       const file = await files.open(name);
       return {

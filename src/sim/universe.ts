@@ -6,7 +6,8 @@
  *
  * 1. A seed and the settings decide everything; the trace hash says so.
  * 2. Every planned fault that really happened is counted. A universe that did nothing to the crawl proves nothing.
- * 3. Safety: no rule of politeness is broken by the server's log. Liveness: every page that may be had is committed,
+ * 3. Where it is wished, every page that was committed is seeded once more at the end, and must be told as unchanged.
+ * 4. Safety: no rule of politeness is broken by the server's log. Liveness: every page that may be had is committed,
  *    once; nothing is left in a queue; each URL has the state that the world gave it.
  */
 import { createHash } from 'node:crypto';
@@ -27,6 +28,8 @@ export interface UniverseSettings extends LandscapeSettings, PlanSettings {
   readonly delayMs: number;
   readonly simulatedMsMax: number;
   readonly eventsMax: number;
+  /** Ask for every page once more when nothing is left to do. */
+  readonly again: boolean;
   /** Lines of the trace to keep for a story. */
   readonly traceLinesKept: number;
 }
@@ -45,12 +48,22 @@ export interface EngineMemory {
   /** Makes the next write inside the store fail. */
   failInside?(): void;
   /** The committed lines of pages.jsonl, in order. */
-  readPages(): Promise<readonly { readonly canonical: string; readonly status: number }[]>;
+  readPages(): Promise<readonly PageTold[]>;
+  /** What is wrong with the archive; nothing where there is none. */
+  readArchive?(): Promise<readonly string[]>;
+}
+
+export interface PageTold {
+  readonly canonical: string;
+  readonly status: number;
+  readonly outcome: 'fetched' | 'unchanged';
 }
 
 export interface Composition {
   readonly ports: Ports;
   readonly seeds: readonly string[];
+  /** They are known, and are to be fetched once more. */
+  readonly again: boolean;
   readonly delayMs: number;
   /** A line for the trace: the order of what happens to actors. */
   readonly trace: (path: string, incarnation: number, messageType: string) => void;
@@ -126,6 +139,7 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   delayMs: 1_000,
   simulatedMsMax: 30 * 86_400_000,
   eventsMax: 3_000_000,
+  again: false,
   traceLinesKept: 400,
 };
 
@@ -162,6 +176,8 @@ class Universe {
   #pausedSinceMs: number | null = null;
   readonly #tally = { kills: 0, stops: 0, freezes: 0, clockJumps: 0, pauses: 0, pages: 0 };
   #owner: Owner = WORLD;
+  /** Since when pages are asked for once more; null: they are not yet. */
+  #againSinceMs: number | null = null;
   /** The life that is going on; null between two. */
   #life: Life | null = null;
 
@@ -187,6 +203,10 @@ class Universe {
     try {
       await this.#simulation.run(async () => {
         while ((await this.#live()) !== 'done');
+        if (this.#settings.again) {
+          this.#againSinceMs = this.#simulation.nowMs;
+          while ((await this.#live()) !== 'done');
+        }
         await this.#judgeDisk();
       });
     } catch (error) {
@@ -222,7 +242,8 @@ class Universe {
     const store = await this.#disk.open();
     const running = this.#engine.boot({
       ports: this.#portsOf(owner, store),
-      seeds: this.#landscape.seeds,
+      seeds: this.#againSinceMs === null ? this.#landscape.seeds : [...this.#landscape.committed],
+      again: this.#againSinceMs !== null,
       delayMs: this.#settings.delayMs,
       trace: (path, incarnation, messageType) =>
         this.#simulation.note('actor', `${path}#${incarnation} ${messageType}`),
@@ -376,7 +397,16 @@ class Universe {
     const counts = new Map<string, number>();
     const lines = await this.#memory.readPages();
     this.#tally.pages = lines.length;
-    for (const { canonical } of lines) counts.set(canonical, (counts.get(canonical) ?? 0) + 1);
+    const confirmed = new Set<string>();
+    for (const { canonical, outcome } of lines) {
+      if (outcome === 'unchanged') confirmed.add(canonical);
+      else counts.set(canonical, (counts.get(canonical) ?? 0) + 1);
+    }
+    for (const detail of (await this.#memory.readArchive?.()) ?? []) this.#accuse('archive', detail);
+    for (const url of this.#landscape.committed) {
+      if (this.#settings.again && !confirmed.has(url)) this.#accuse('unasked', `${url} was not told as unchanged`);
+      if (!this.#settings.again && confirmed.has(url)) this.#accuse('asked-again', `${url} was told as unchanged`);
+    }
     for (const url of this.#landscape.committed)
       if (!counts.has(url)) this.#accuse('lost', `${url} was never committed`);
     for (const [url, count] of counts) {
@@ -405,7 +435,8 @@ class Universe {
   #judged(): UniverseResult {
     const verdict = judge(this.#web.log, { productToken: 'orbweaver', delayMs: this.#settings.delayMs });
     for (const { rule, host, detail, at } of verdict.violations) {
-      if (rule !== 'duplicate' || !this.#isRedelivery(host, detail))
+      const isWished = this.#againSinceMs !== null && at >= this.#againSinceMs;
+      if (rule !== 'duplicate' || !(isWished || this.#isRedelivery(host, detail)))
         this.#violations.push({ rule, host, detail, atMs: at });
     }
     for (const [url, deaths] of this.#parsers.crashes) {

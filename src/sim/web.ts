@@ -326,6 +326,8 @@ class WebAtWork implements SimulatedWeb {
       statusText: '',
       httpVersion: '1.1',
       headers,
+      rawHead: null,
+      sentHead: null,
       body: body.slice(0, request.bodyBytesMax),
       cut: isCut,
       durationMs,

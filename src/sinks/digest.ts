@@ -5,6 +5,9 @@ export function sha1Digest(bytes: Uint8Array): string {
   return `sha1:${base32(hash('sha1', bytes, 'buffer'))}`;
 }
 
+/** Of no bytes at all. */
+export const EMPTY_DIGEST = 'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ';
+
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** Whole groups of five bytes only: a SHA-1 has four. */

@@ -6,7 +6,7 @@
  */
 import { Buffer } from 'node:buffer';
 import { close, fdatasync, fsync, ftruncate, open as openRaw, write, writev } from 'node:fs';
-import { mkdir, open, stat } from 'node:fs/promises';
+import { mkdir, open, rename, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -27,6 +27,8 @@ export interface FileSystem {
   size(name: string): Promise<number | null>;
   /** Fewer bytes than asked for where the file ends. */
   read(name: string, offset: number, length: number): Promise<Uint8Array>;
+  /** Puts another content in its place: whoever looks, at any time, finds the old one or the new one, whole. */
+  rewrite(name: string, bytes: Uint8Array): Promise<void>;
 }
 
 export function realFiles(directory: string): FileSystem {
@@ -53,7 +55,24 @@ export function realFiles(directory: string): FileSystem {
         await handle.close();
       }
     },
+    async rewrite(name, bytes) {
+      const path = pathOf(name);
+      await mkdir(dirname(path), { recursive: true });
+      await writeDurably(`${path}.new`, bytes);
+      await rename(`${path}.new`, path);
+      await syncFolder(dirname(path));
+    },
   };
+}
+
+async function writeDurably(path: string, bytes: Uint8Array): Promise<void> {
+  const handle = await open(path, 'w');
+  try {
+    await handle.writeFile(bytes);
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
 }
 
 async function readFully(

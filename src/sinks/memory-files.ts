@@ -15,7 +15,7 @@ interface MemoryFile {
   synced: Buffer | null;
 }
 
-export type FileOperation = 'open' | 'write' | 'truncate' | 'sync';
+export type FileOperation = 'open' | 'write' | 'truncate' | 'sync' | 'rewrite';
 
 export class MemoryFiles implements FileSystem {
   readonly #files = new Map<string, MemoryFile>();
@@ -88,6 +88,11 @@ export class MemoryFiles implements FileSystem {
     const file = this.#files.get(name);
     if (file === undefined) throw new Error(`no such file: ${name}`);
     return Buffer.from(file.bytes.subarray(offset, Math.min(file.length, offset + length)));
+  }
+
+  async rewrite(name: string, bytes: Uint8Array): Promise<void> {
+    this.#failure('rewrite');
+    this.replace(name, Buffer.from(bytes));
   }
 
   #take(operation: FileOperation) {

@@ -2,9 +2,11 @@
 import type { PageLine } from '../protocols/commit.js';
 
 export interface WarcPlace {
+  /** Whether the body is there, or what the archive held before is referred to. */
+  readonly type: 'response' | 'revisit';
   /** Path of the archive file from the data directory. */
   readonly file: string;
-  /** Of the response member, which can be read by itself. */
+  /** Of the member, which can be read by itself. */
   readonly offset: number;
   readonly length: number;
 }
@@ -30,8 +32,8 @@ export function pageLine(page: PageLine, warc: WarcPlace | null): string {
   })}\n`;
 }
 
-/** Where a line says its archive record lies: null when it says so, undefined when it is no line of ours. */
-export function warcOfPageLine(line: string): WarcPlace | null | undefined {
+/** Where a line says its archive record lies: null when it lies nowhere, undefined when it is no line of ours. */
+export function warcOfPageLine(line: string): Omit<WarcPlace, 'type'> | null | undefined {
   try {
     const page: unknown = JSON.parse(line);
     if (typeof page !== 'object' || page === null || !('warc' in page)) return undefined;

@@ -8,14 +8,17 @@
  * 1. Bytes are written before the rows that say how many there are.
  * 2. A file is forced to the disk before the sync commit that vouches for it; a file that was rotated away stays
  *    open until then.
- * 3. Every archive file begins with a warcinfo record, and none but its first records can carry it over its bound.
+ * 3. The index of a file that was rotated away is sorted once everything in it is on the disk, and not before: what a
+ *    loss of power costs is told by where lines stand.
+ * 4. Every archive file begins with a warcinfo record, and none but its first records can carry it over its bound.
  */
 import { Buffer } from 'node:buffer';
-import type { ArchiveEntry, PageLine } from '../protocols/commit.js';
+import type { PageLine } from '../protocols/commit.js';
 import { cdxjLine } from '../sinks/cdxj.js';
 import type { AppendFile, FileSystem } from '../sinks/files.js';
 import { pageLine, type WarcPlace } from '../sinks/pages.js';
 import type { FileMark, UnsyncedBatch } from './codec.js';
+import type { Kept } from './keeping.js';
 
 export const PAGES_FILE = 'pages.jsonl';
 export const ARCHIVE_FOLDER = 'archive';
@@ -34,6 +37,20 @@ export function archiveFile(number: number): string {
 /** The index beside an archive file. */
 export function indexFileOf(archive: string): string {
   return archive.replace(/\.warc\.gz$/, '.cdxj');
+}
+
+/** The archive file beside an index. */
+export function archiveOfIndex(index: string): string {
+  return index.replace(/\.cdxj$/, '.warc.gz');
+}
+
+export function isIndex(name: string): boolean {
+  return name.endsWith('.cdxj');
+}
+
+/** As index lines name it: without its folder. */
+export function filenameOf(archive: string): string {
+  return archive.slice(ARCHIVE_FOLDER.length + 1);
 }
 
 /** A file as it is committed, with its handle once it was needed. */
@@ -83,8 +100,8 @@ export class Appending {
   }
 
   /** Adds what one visit leaves. */
-  take(plan: AppendPlan, archive: ArchiveEntry | null, page: PageLine | null): void {
-    const place = archive === null ? null : this.#takeArchive(plan, archive);
+  take(plan: AppendPlan, kept: Kept | null, page: PageLine | null): void {
+    const place = kept === null ? null : this.#takeArchive(plan, kept);
     if (page === null) return;
     this.#takeLine(plan, PAGES_FILE, pageLine(page, place));
     plan.pages++;
@@ -107,17 +124,28 @@ export class Appending {
     for (const file of this.#open.values()) file.unsynced = false;
   }
 
-  /** The batch is in the store: what it appended is committed. */
-  async accept(plan: AppendPlan): Promise<void> {
+  /** The batch is in the store: what it appended is committed. Resolves to the files that are left for good, closed. */
+  async accept(plan: AppendPlan): Promise<string[]> {
     for (const append of plan.appends.values()) append.file.mark = markOf(append);
     this.#archiveNumber = plan.archiveNumber;
     const archive = archiveFile(this.#archiveNumber);
     const current = new Set([archive, indexFileOf(archive), PAGES_FILE]);
+    const left: string[] = [];
     for (const [name, file] of this.#open) {
       if (current.has(name) || file.unsynced) continue;
       this.#open.delete(name);
       await file.handle?.close();
+      left.push(name);
     }
+    return left;
+  }
+
+  /** The number of the first archive file that is still written to, or not on the disk yet. */
+  firstOpen(): number {
+    let first = this.#archiveNumber;
+    while (first > 1 && (this.#open.has(archiveFile(first - 1)) || this.#open.has(indexFileOf(archiveFile(first - 1)))))
+      first--;
+    return first;
   }
 
   async close(): Promise<void> {
@@ -126,18 +154,16 @@ export class Appending {
     await settleAll(handles.map(async (it) => it?.close()));
   }
 
-  #takeArchive(plan: AppendPlan, entry: ArchiveEntry): WarcPlace {
-    const { bytes, responseOffset, responseLength } = entry.records;
-    const append = this.#archiveWithRoom(plan, bytes.length);
-    const offset = append.end + responseOffset;
-    takeBytes(append, bytes);
+  #takeArchive(plan: AppendPlan, { record, chunks, index, length, ...kept }: Kept): WarcPlace {
+    const append = this.#archiveWithRoom(plan, lengthOf(chunks));
+    const offset = append.end + kept.offset;
+    takeBytes(append, chunks);
     const file = append.file.name;
-    const filename = file.slice(ARCHIVE_FOLDER.length + 1);
-    this.#takeLine(plan, indexFileOf(file), cdxjLine(entry, { filename, offset, length: responseLength }));
-    return { file, offset, length: responseLength };
+    this.#takeLine(plan, indexFileOf(file), cdxjLine(index, { filename: filenameOf(file), offset, length }));
+    return { type: record, file, offset, length };
   }
 
-  /** Invariant 3: the current archive file, or the next when these bytes would carry it over its bound. */
+  /** Invariant 4: the current archive file, or the next when these bytes would carry it over its bound. */
   #archiveWithRoom(plan: AppendPlan, bytes: number): Append {
     let append = this.#append(plan, archiveFile(plan.archiveNumber));
     if (append.end > 0 && append.end + bytes > this.#options.archiveBytesMax) {
@@ -146,7 +172,7 @@ export class Appending {
       plan.archiveNumber++;
       append = this.#append(plan, archiveFile(plan.archiveNumber));
     }
-    if (append.end === 0) takeBytes(append, this.#options.warcinfo(append.file.name.slice(ARCHIVE_FOLDER.length + 1)));
+    if (append.end === 0) takeBytes(append, [this.#options.warcinfo(filenameOf(append.file.name))]);
     return append;
   }
 
@@ -192,10 +218,14 @@ export function segmentsOf(plan: AppendPlan): UnsyncedBatch['segments'] {
   return [...plan.appends.values()].map((it) => ({ file: it.file.name, start: it.start, end: it.end }));
 }
 
-function takeBytes(append: Append, bytes: Uint8Array): void {
-  append.chunks.push(bytes);
+function takeBytes(append: Append, chunks: readonly Uint8Array[]): void {
+  append.chunks.push(...chunks);
   append.lastStart = append.end;
-  append.end += bytes.length;
+  append.end += lengthOf(chunks);
+}
+
+function lengthOf(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((sum, { length }) => sum + length, 0);
 }
 
 /** Waits for all, also when one fails: nothing may still be writing when the failure is dealt with. */

@@ -10,13 +10,14 @@
  */
 import type { SettingsChange } from '../domain/crawl-settings.js';
 import { type HostName, partitionOf } from '../domain/host.js';
-import type { DeadLetter, QueuePosition } from '../domain/record.js';
+import type { Archived, DeadLetter, QueuePosition, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
-import { maySeedAgain } from '../policy/history.js';
-import type { Admission, CommitReceipt, HostPart, Move, Part, Totals } from '../protocols/commit.js';
+import { isAtRest, maySeedAgain, queuedAgain } from '../policy/history.js';
+import type { Admission, ArchiveEntry, CommitReceipt, HostPart, Move, Part, Totals } from '../protocols/commit.js';
 import { type Appending, type AppendPlan, markOf, segmentsOf } from './appending.js';
 import {
   decodeCounts,
+  decodeDigest,
   encodeCounts,
   encodeDead,
   encodeDigest,
@@ -33,6 +34,7 @@ import {
   decodeRecord,
 } from './codec.js';
 import { type Database, RowBatch } from './database.js';
+import { isOriginal, keep, type Kept } from './keeping.js';
 import { type PoisonList, type PoisonRow, setAside } from './poison.js';
 import { emptyQueue, type HostQueue, QueueDraft, type Recounted, recount } from './queues.js';
 import {
@@ -59,8 +61,10 @@ export interface Prepared {
   readonly recounted: ReadonlyMap<HostName, Recounted>;
   /** URL keys and dead letters that are there already, of those that are to be asked. */
   readonly known: ReadonlySet<UrlKey>;
-  /** Of them, seeds that are admitted once more. */
-  readonly again: ReadonlySet<UrlKey>;
+  /** Of them, seeds that are admitted once more: their records. */
+  readonly again: ReadonlyMap<UrlKey, UrlRecord>;
+  /** Responses that the archive holds, by payload digest, of those that the parts bring. */
+  readonly originals: ReadonlyMap<string, Archived>;
   /** Whether any admission asks. */
   readonly asks: boolean;
   readonly deadBefore: ReadonlySet<UrlKey>;
@@ -120,9 +124,10 @@ export async function prepare(
   }
   const known = await knownOf(store.database, queues, parts);
   const again = await seedsAgain(store.database, queues, parts, known);
-  const deadBefore = await deadOf(store.database, queues, parts);
+  const deadBefore = await deadOf(store.database, queues, parts, again);
+  const originals = await originalsOf(store.database, parts);
   const asks = parts.some((part) => part.admitted.some((it) => it.ifAbsent));
-  return { queues, recounted, known, again, asks, deadBefore, poison };
+  return { queues, recounted, known, again, originals, asks, deadBefore, poison };
 }
 
 function hostsOf(parts: readonly Part[], poison: readonly PoisonRow[]): Set<HostName> {
@@ -171,34 +176,60 @@ async function knownOf(
   return presentOf(database, asked);
 }
 
-/** Few: a command's seeds that were known before it. */
+/** A command's seeds that were known before it. */
 async function seedsAgain(
   database: Database,
   queues: ReadonlyMap<HostName, HostQueue>,
   parts: readonly Part[],
   known: ReadonlySet<UrlKey>,
-): Promise<ReadonlySet<UrlKey>> {
-  const again = new Set<UrlKey>();
+): Promise<ReadonlyMap<UrlKey, UrlRecord>> {
+  const again = new Map<UrlKey, UrlRecord>();
   for (const part of parts) {
     if (part.kind !== 'seed') continue;
-    for (const {
-      record: { key, host },
-    } of part.admitted) {
-      if (!known.has(key)) continue;
-      const value = await database.get(registryKey(partitionIn(queues, host), key));
+    const asked = part.admitted.map(({ record }) => record).filter(({ key }) => known.has(key));
+    const values = await database.getMany(asked.map(({ key, host }) => registryKey(partitionIn(queues, host), key)));
+    asked.forEach(({ key, host }, i) => {
+      const value = values[i];
       const record = value === undefined ? null : decodeRecord(value, key, host);
-      if (record !== null && !(record instanceof Poison) && maySeedAgain(record)) again.add(key);
-    }
+      if (record === null || record instanceof Poison) return;
+      if (maySeedAgain(record) || (part.again && isAtRest(record))) again.set(key, record);
+    });
   }
   return again;
 }
 
+async function originalsOf(database: Database, parts: readonly Part[]): Promise<ReadonlyMap<string, Archived>> {
+  const digests = new Set<string>();
+  for (const part of parts) {
+    if (part.kind !== 'host' || part.archive === null || !isOriginal(part.archive)) continue;
+    digests.add(part.archive.records.payloadDigest);
+  }
+  if (digests.size === 0) return NO_ORIGINALS;
+  const asked = [...digests];
+  const values = await database.getMany(asked.map(digestKey));
+  const originals = new Map<string, Archived>();
+  asked.forEach((payloadDigest, i) => {
+    const value = values[i];
+    const origin = value === undefined ? null : decodeDigest(value);
+    // One that can't be read is written over by the response that asks.
+    if (origin !== null && !(origin instanceof Poison)) originals.set(payloadDigest, { ...origin, payloadDigest });
+  });
+  return originals;
+}
+
+const NO_ORIGINALS: ReadonlyMap<string, Archived> = new Map();
+
+/** Dead letters that are there, of those that are written or taken away. */
 async function deadOf(
   database: Database,
   queues: ReadonlyMap<HostName, HostQueue>,
   parts: readonly Part[],
+  again: ReadonlyMap<UrlKey, UrlRecord>,
 ): Promise<ReadonlySet<UrlKey>> {
   const asked: { key: UrlKey; rowKey: Buffer }[] = [];
+  for (const { state, key, host } of again.values()) {
+    if (state === 'dead') asked.push({ key, rowKey: deadKey(partitionIn(queues, host), key) });
+  }
   for (const part of parts) {
     if (part.kind !== 'host') continue;
     for (const { host, key } of part.dead) asked.push({ key, rowKey: deadKey(partitionIn(queues, host), key) });
@@ -260,6 +291,10 @@ class Building {
   /** Keys that this batch admitted, kept only when there is somebody who asks. */
   readonly #admitted: Set<UrlKey> | null;
   readonly #dead = new Set<UrlKey>();
+  /** Dead letters that are taken away. */
+  #redeemed = 0;
+  /** Payloads that this batch archives whole. */
+  readonly #originals = new Map<string, Archived>();
   readonly #known: UrlKey[] = [];
   readonly #visits: { key: UrlKey; host: HostName }[] = [];
   #urls: number;
@@ -315,18 +350,29 @@ class Building {
   #takeHostPart(part: HostPart): void {
     const draft = this.draftOf(part.host);
     draft.claim(part.heads, part.wakeAtMs);
-    for (const move of part.moves) this.#move(draft, move);
+    const kept = part.archive === null ? null : this.#keep(part.archive);
+    for (const move of part.moves)
+      this.#move(draft, kept === null || part.page === null ? move : archivedAt(move, kept));
     for (const letter of part.dead) this.#bury(letter);
     this.rows.put(snapshotKey(draft.partition, part.host), encodeSnapshot(part.snapshot));
     for (const { origin, state } of part.robots)
       this.rows.put(robotsKey(draft.partition, part.host, origin), encodeRobots(state));
     if (part.archive === null && part.page === null) return;
-    this.#store.appending.take(this.#plan, part.archive, part.page);
+    this.#store.appending.take(this.#plan, kept, part.page);
     for (const { record } of part.moves) this.#visits.push({ key: record.key, host: part.host });
-    if (part.archive === null) return;
-    const { url, atMs, payloadDigest, records } = part.archive;
-    // The newest: the file of the first may be gone when a revisit record has to refer to it.
-    this.rows.put(digestKey(draft.partition, payloadDigest), encodeDigest({ url, atMs, recordId: records.recordId }));
+  }
+
+  /** Whole, if its payload is new to the archive and to this batch. */
+  #keep(entry: ArchiveEntry): Kept {
+    const { payloadDigest } = entry.records;
+    const mayRefer = isOriginal(entry);
+    const before = this.#originals.get(payloadDigest) ?? this.#prepared.originals.get(payloadDigest) ?? null;
+    const kept = keep(entry, mayRefer ? before : null);
+    if (mayRefer && kept.record === 'response' && kept.archived !== null) {
+      this.#originals.set(payloadDigest, kept.archived);
+      this.rows.put(digestKey(payloadDigest), encodeDigest(kept.archived));
+    }
+    return kept;
   }
 
   #move(draft: QueueDraft, { from, to, record }: Move): void {
@@ -344,21 +390,30 @@ class Building {
     this.rows.put(deadKey(partitionIn(this.#prepared.queues, letter.host), letter.key), encodeDead(letter));
   }
 
-  #admit({ record, sequence, ifAbsent }: Admission): void {
-    const isAgain = this.#prepared.again.has(record.key);
-    const isThere = this.#prepared.known.has(record.key) && !isAgain;
-    if (ifAbsent && (isThere || this.#admitted?.has(record.key))) {
-      this.#known.push(record.key);
+  #admit({ record: found, sequence, ifAbsent }: Admission): void {
+    const before = this.#prepared.again.get(found.key);
+    const isThere = this.#prepared.known.has(found.key) && before === undefined;
+    if (ifAbsent && (isThere || this.#admitted?.has(found.key))) {
+      this.#known.push(found.key);
       return;
     }
-    this.#admitted?.add(record.key);
+    this.#admitted?.add(found.key);
+    const record = before === undefined ? found : queuedAgain(before, found);
+    if (before?.state === 'dead') this.#redeem(before);
     const draft = this.draftOf(record.host);
     const at: QueuePosition = { queue: 'ready', priority: record.priority, sequence };
     this.rows.put(registryKey(draft.partition, record.key), encodeRecord(record));
     this.rows.put(positionKey(draft.partition, record.host, at), urlKeyBytes(record.key));
     draft.add(at);
-    if (!isAgain) this.#urls++;
+    if (before === undefined) this.#urls++;
     if (sequence >= this.#nextSequence) this.#nextSequence = sequence + 1;
+  }
+
+  /** It is tried once more: it is no dead letter any longer. */
+  #redeem({ host, key }: UrlRecord): void {
+    if (!this.#prepared.deadBefore.has(key)) return;
+    this.rows.delete(deadKey(partitionIn(this.#prepared.queues, host), key));
+    this.#redeemed++;
   }
 
   finish(batch: number, sync: boolean, unsyncedBefore: readonly number[]): BuiltBatch {
@@ -386,7 +441,7 @@ class Building {
       ready: before.ready + gains.ready,
       waiting: before.waiting + gains.waiting,
       parked: before.parked + gains.parked,
-      dead: before.dead + this.#dead.size,
+      dead: before.dead + this.#dead.size - this.#redeemed,
       pages: before.pages + this.#plan.pages,
     };
     return { batch, nextSequence: this.#nextSequence, totals, archiveNumber: this.#plan.archiveNumber };
@@ -403,9 +458,15 @@ class Building {
     }
     if (this.#plan.appends.size === 0) return false;
     const segments = segmentsOf(this.#plan);
-    this.rows.put(unsyncedKey(batch), encodeUnsynced({ segments, visits: this.#visits, pages: this.#plan.pages }));
+    const digests = [...this.#originals.keys()];
+    const unsynced = { segments, visits: this.#visits, digests, pages: this.#plan.pages };
+    this.rows.put(unsyncedKey(batch), encodeUnsynced(unsynced));
     return true;
   }
+}
+
+function archivedAt(move: Move, { archived }: Kept): Move {
+  return { ...move, record: { ...move.record, archived } };
 }
 
 /** Due times are kept as whole milliseconds. */

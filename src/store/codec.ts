@@ -8,10 +8,10 @@
  * 2. A version's shape never changes. A new shape is a new version, and the old one stays readable.
  */
 import { Packr } from 'msgpackr';
-import type { ConfiguredRules, CrawlSettings, ScopeKind } from '../domain/crawl-settings.js';
+import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { type Attempt, CODES, type Code, type OutcomeKind } from '../domain/outcome.js';
-import type { DeadLetter, PriorityClass, RobotsEvidence, UrlRecord, UrlState } from '../domain/record.js';
+import type { Archived, DeadLetter, PriorityClass, RobotsEvidence, UrlRecord, UrlState } from '../domain/record.js';
 import { PRIORITY_CLASSES } from '../domain/record.js';
 import type { Source, UrlKey } from '../domain/url.js';
 import type { Totals } from '../protocols/commit.js';
@@ -35,7 +35,7 @@ function pack(tuple: readonly unknown[]): Buffer {
 
 export function encodeRecord(record: UrlRecord): Buffer {
   return pack([
-    1,
+    2,
     record.url,
     record.host,
     record.state,
@@ -53,12 +53,14 @@ export function encodeRecord(record: UrlRecord): Buffer {
     record.lastModified,
     record.digest,
     record.robots === null ? null : [record.robots.rule, record.robots.line, record.robots.fetchedAtMs],
+    record.element,
+    record.archived === null ? null : encodeArchived(record.archived, record.url),
   ]);
 }
 
 /** The key is the row's own; the host is that of the row's queue, and must be the record's. */
 export function decodeRecord(bytes: Uint8Array, key: UrlKey, host: HostName): UrlRecord | Poison {
-  const row = decodeTuple(bytes, 1, 18);
+  const row = decodeVersions(bytes, [18, 20]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   const record: UrlRecord = {
@@ -80,6 +82,9 @@ export function decodeRecord(bytes: Uint8Array, key: UrlKey, host: HostName): Ur
     lastModified: read.textOrNull(15),
     digest: read.textOrNull(16),
     robots: row[17] === null ? null : decodeRobotsEvidence(read.tuple(17, 3)),
+    // Version 1 ends before them.
+    element: row.length === 18 ? null : read.textOrNull(18),
+    archived: row.length === 18 || row[19] === null ? null : decodeArchived(read.tuple(19, 4), read.text(1)),
   };
   if (record.priority >= PRIORITY_CLASSES) read.wrong(8);
   if (record.host !== host) read.wrong(2);
@@ -119,7 +124,11 @@ const NO_ATTEMPTS: readonly never[] = [];
 
 function encodeAttempts(attempts: readonly Attempt[]): readonly unknown[] {
   if (attempts.length === 0) return NO_ATTEMPTS;
-  return attempts.map((it) => [it.atMs, it.outcome, it.code, it.status, it.tier, it.durationMs]);
+  return attempts.map(({ atMs, outcome, code, status, tier, durationMs, detail }) =>
+    detail === undefined
+      ? [atMs, outcome, code, status, tier, durationMs]
+      : [atMs, outcome, code, status, tier, durationMs, detail],
+  );
 }
 
 function decodeAttempt(read: Fields): Attempt {
@@ -132,11 +141,26 @@ function decodeAttempt(read: Fields): Attempt {
     status: read.numberOrNull(3),
     tier: tier as Attempt['tier'],
     durationMs: read.number(5),
+    ...(read.has(6) ? { detail: read.text(6) } : {}),
   };
 }
 
 function decodeRobotsEvidence(read: Fields): RobotsEvidence {
   return { rule: read.text(0), line: read.count(1), fetchedAtMs: read.number(2) };
+}
+
+/** Most often the payload came from the record's own URL. */
+function encodeArchived({ url, recordId, atMs, payloadDigest }: Archived, ownUrl: string): readonly unknown[] {
+  return [url === ownUrl ? null : url, recordId, atMs, payloadDigest];
+}
+
+function decodeArchived(read: Fields, ownUrl: string): Archived {
+  return {
+    url: read.textOrNull(0) ?? ownUrl,
+    recordId: read.text(1),
+    atMs: read.number(2),
+    payloadDigest: read.text(3),
+  };
 }
 
 // -- dead letters -----------------------------------------------------------------------------------------------
@@ -252,12 +276,8 @@ function isUnreachable(value: { readonly [field: string]: unknown }): boolean {
 
 // -- digests, poison --------------------------------------------------------------------------------------------
 
-/** What a later revisit record must be able to refer to. */
-export interface DigestOrigin {
-  readonly url: string;
-  readonly atMs: number;
-  readonly recordId: string;
-}
+/** What a later revisit record must be able to refer to. The digest is the row's key. */
+export type DigestOrigin = Omit<Archived, 'payloadDigest'>;
 
 export function encodeDigest(origin: DigestOrigin): Buffer {
   return pack([1, origin.url, origin.atMs, origin.recordId]);
@@ -301,26 +321,30 @@ export function decodeFile(bytes: Uint8Array): FileMark | Poison {
 export interface UnsyncedBatch {
   readonly segments: readonly { readonly file: string; readonly start: number; readonly end: number }[];
   readonly visits: readonly { readonly key: UrlKey; readonly host: HostName }[];
+  /** Payloads that were archived whole. */
+  readonly digests: readonly string[];
   readonly pages: number;
 }
 
 export function encodeUnsynced(batch: UnsyncedBatch): Buffer {
   return pack([
-    1,
+    2,
     batch.segments.map((it) => [it.file, it.start, it.end]),
     batch.visits.map((it) => [it.key, it.host]),
     batch.pages,
+    batch.digests,
   ]);
 }
 
 export function decodeUnsynced(bytes: Uint8Array): UnsyncedBatch | Poison {
-  const row = decodeTuple(bytes, 1, 4);
+  const row = decodeVersions(bytes, [4, 5]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   const batch = {
     segments: read.items(1, (it) => ({ file: it.text(0), start: it.count(1), end: it.count(2) })),
     visits: read.items(2, (it) => ({ key: it.text(0), host: it.text(1) })),
     pages: read.count(3),
+    digests: row.length === 4 ? [] : read.texts(4),
   };
   return read.poison ?? batch;
 }
@@ -365,38 +389,16 @@ export function decodeState(bytes: Uint8Array): StoreState | Poison {
 /** All settings but the hosts of the scope, which have rows of their own. */
 export type SettingsRow = Omit<CrawlSettings, 'scopeHosts'>;
 
-export function encodeSettings({ exclusions, paused, configured }: SettingsRow): Buffer {
-  return pack([1, exclusions, paused, configured === null ? null : tupleOfRules(configured)]);
-}
-
-function tupleOfRules({ scope, depthMax, include, exclude, traps }: ConfiguredRules): readonly unknown[] {
-  return [scope, depthMax, include, exclude, traps.urlCharactersMax, traps.segmentsMax, traps.repeatsMax];
+export function encodeSettings({ exclusions, paused }: SettingsRow): Buffer {
+  return pack([1, exclusions, paused]);
 }
 
 export function decodeSettings(bytes: Uint8Array): SettingsRow | Poison {
-  const row = decodeTuple(bytes, 1, 4);
+  const row = decodeTuple(bytes, 1, 3);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
-  const settings: SettingsRow = {
-    exclusions: read.patterns(1),
-    paused: read.flag(2),
-    configured: row[3] === null ? null : decodeRules(read.tuple(3, 7), () => read.wrong(3)),
-  };
+  const settings: SettingsRow = { exclusions: read.patterns(1), paused: read.flag(2) };
   return read.poison ?? settings;
-}
-
-const SCOPES: ReadonlySet<ScopeKind> = new Set<ScopeKind>(['host', 'site', 'any']);
-
-function decodeRules(read: Fields, refuse: () => void): ConfiguredRules {
-  const rules: ConfiguredRules = {
-    scope: read.oneOf(0, SCOPES),
-    depthMax: read.numberOrNull(1),
-    include: read.patterns(2),
-    exclude: read.patterns(3),
-    traps: { urlCharactersMax: read.count(4), segmentsMax: read.count(5), repeatsMax: read.count(6) },
-  };
-  if (read.poison !== null) refuse();
-  return rules;
 }
 
 export function encodeVersion(version: number): Buffer {
@@ -411,9 +413,28 @@ export function decodeVersion(bytes: Uint8Array): number | Poison {
   return read.poison ?? version;
 }
 
+export function encodeTold(told: string): Buffer {
+  return pack([1, told]);
+}
+
+export function decodeTold(bytes: Uint8Array): string | Poison {
+  const row = decodeTuple(bytes, 1, 2);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const told = read.text(1);
+  return read.poison ?? told;
+}
+
 // -- reading ----------------------------------------------------------------------------------------------------
 
 function decodeTuple(bytes: Uint8Array, version: number, length: number): readonly unknown[] | Poison {
+  const lengths = new Array<number>(version).fill(0);
+  lengths[version - 1] = length;
+  return decodeVersions(bytes, lengths);
+}
+
+/** @param lengths of the tuple, by version from 1 on; 0 for a version that is not read */
+function decodeVersions(bytes: Uint8Array, lengths: readonly number[]): readonly unknown[] | Poison {
   let value: unknown;
   try {
     value = packr.unpack(bytes);
@@ -421,7 +442,9 @@ function decodeTuple(bytes: Uint8Array, version: number, length: number): readon
     return new Poison(`not msgpack: ${error instanceof Error ? error.message : String(error)}`);
   }
   if (!Array.isArray(value)) return new Poison('not a tuple');
-  if (value[0] !== version) return new Poison(`version ${String(value[0])} of its shape is not known`);
+  const version: unknown = value[0];
+  const length = typeof version === 'number' ? (lengths[version - 1] ?? 0) : 0;
+  if (length === 0) return new Poison(`version ${String(version)} of its shape is not known`);
   if (value.length !== length) return new Poison(`${value.length} fields instead of ${length}`);
   return value;
 }
@@ -437,6 +460,11 @@ class Fields {
 
   wrong(index: number): void {
     this.poison ??= new Poison(`field ${index} does not fit`);
+  }
+
+  /** For a field that may be absent at the end. */
+  has(index: number): boolean {
+    return index < this.row.length;
   }
 
   text(index: number): string {
@@ -473,6 +501,12 @@ class Fields {
     const value = this.row[index] as T;
     if (!known.has(value)) this.wrong(index);
     return value;
+  }
+
+  texts(index: number): string[] {
+    const values = this.list(index);
+    if (!values.every((value) => typeof value === 'string')) this.wrong(index);
+    return values as string[];
   }
 
   flag(index: number): boolean {

@@ -8,6 +8,8 @@
  * 2. A schema that is newer than this program is left alone (D5).
  * 3. The state row: batch, sequence, totals. A new database beside old files is refused, never 'started empty'.
  * 4. Files: longer than committed is what a kill left, and is cut (D4); shorter or broken is repaired (`repair.ts`).
+ *    What earlier processes did not see forced to the disk is forced there before, so that nothing of it is in doubt
+ *    when this one begins.
  * 5. The mark that a process is running, on the disk before anything else is written.
  */
 import { LRUCache } from 'lru-cache';
@@ -35,8 +37,9 @@ import { type Database, RowBatch, scanRange } from './database.js';
 import { storeErrorFrom } from './errors.js';
 import { PoisonList, setAside } from './poison.js';
 import type { HostQueue } from './queues.js';
-import { type FilesKnown, repairFiles } from './repair.js';
-import { fileKey, fileOfKey, hostOfKey, KIND, kindRange, META, SCHEMA_VERSION } from './schema.js';
+import { type FilesKnown, repairFiles, type Repaired } from './repair.js';
+import { fileKey, fileOfKey, hostOfKey, KIND, kindRange, META, SCHEMA_VERSION, unsyncedKey } from './schema.js';
+import { sortLeftOver } from './sorting.js';
 
 export interface OpeningOptions extends ArchiveOptions {
   /** Where it is, for messages. */
@@ -51,6 +54,7 @@ export interface OpeningOptions extends ArchiveOptions {
 /** An open store: what the port works on until it fails or is closed. */
 export interface Session {
   readonly database: Database;
+  readonly files: FileSystem;
   readonly appending: Appending;
   readonly queues: LRUCache<HostName, HostQueue>;
   readonly poison: PoisonList;
@@ -96,18 +100,23 @@ async function openStoreOn(database: Database, options: OpeningOptions, belief: 
   const stored = await readState(database, options); // 3
   const unclean = (await database.get(META.running)) !== undefined;
   const known = await readFilesKnown(database, options.files, notes);
-  const repaired = await repairFiles({ database, files: options.files, known, state: stored, ...belief, notes }); // 4
-  await cutFiles(options.files, known.marks, notes);
-  await markRunning(database, repaired.state); // 5
+  const { files } = options;
+  const distrust = belief.distrust || !(await forceToDisk(files, known)); // 4
+  const { leap } = belief;
+  const repaired = await repairFiles({ database, files, known, state: stored, distrust, leap, notes });
+  await cutFiles(files, known.marks, notes);
+  await markRunning(database, repaired); // 5
+  await sortLeftOver(database, files, repaired.state.archiveNumber, notes);
   const { state } = repaired;
   const settings = await readSettings(database, notes);
   const session: Session = {
     database,
-    appending: new Appending(options.files, options, known.marks, state.archiveNumber),
+    files,
+    appending: new Appending(files, options, known.marks, state.archiveNumber),
     queues: new LRUCache({ max: options.cachedHostsMax }),
     poison: new PoisonList(),
     suspects: new Set(),
-    unsynced: repaired.unsynced,
+    unsynced: [],
     state,
     settings,
   };
@@ -128,12 +137,27 @@ async function readSettings(database: Database, notes: string[]): Promise<Settin
   return NO_SETTINGS;
 }
 
-async function readScopeHosts(database: Database): Promise<HostName[]> {
+export async function readScopeHosts(database: Database): Promise<HostName[]> {
   const hosts: HostName[] = [];
   for await (const rows of scanRange(database, kindRange(KIND.scopeHost))) {
     for (const [rowKey] of rows) hosts.push(hostOfKey(rowKey));
   }
   return hosts;
+}
+
+/** Files that grew since the last sync commit. False when one of them can't be forced to the disk: then nothing of it counts. */
+async function forceToDisk(files: FileSystem, { unsynced }: FilesKnown): Promise<boolean> {
+  const names = new Set(unsynced.flatMap(({ segments }) => segments.map(({ file }) => file)));
+  try {
+    for (const name of names) {
+      if ((await files.size(name)) === null) continue;
+      const file = await files.open(name);
+      await file.sync().finally(() => file.close());
+    }
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function openDatabase(database: Database, directory: string): Promise<void> {
@@ -244,8 +268,9 @@ async function cutFiles(files: FileSystem, marks: ReadonlyMap<string, FileMark>,
   }
 }
 
-async function markRunning(database: Database, state: StoreState): Promise<void> {
+async function markRunning(database: Database, { state, unsynced }: Repaired): Promise<void> {
   const batch = new RowBatch(database);
+  for (const vouchedFor of unsynced) batch.delete(unsyncedKey(vouchedFor));
   batch.put(META.schema, encodeVersion(SCHEMA_VERSION));
   batch.put(META.state, encodeState(state));
   batch.put(META.running, encodeVersion(1));

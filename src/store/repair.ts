@@ -8,7 +8,9 @@
  * - **Within those batches** the files are taken back to the last batch that is whole in all of them, and the visits
  *   after it are queued again: consistent, and at most a second of work (D7).
  * - **Beyond them** something else has damaged the files. The archive's index says which visits are lost, and they
- *   are queued again; the files are cut to what is whole.
+ *   are queued again; the files are cut to what is whole. An index that is lost itself is made anew from its archive.
+ *
+ * What was archived beyond the end is forgotten with its digest: no revisit may refer to a record that is no more.
  *
  * A URL is queued again by its row if it still has one; else with a fresh sequence, which no row has had and none will
  * get from whoever numbers them.
@@ -18,10 +20,11 @@ import { gunzipSync } from 'node:zlib';
 import { type HostName, hostOf, partitionOf } from '../domain/host.js';
 import type { QueuePosition } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
-import { readCdxjLine } from '../sinks/cdxj.js';
+import { readCdxjLine, sortedLines } from '../sinks/cdxj.js';
 import type { FileSystem } from '../sinks/files.js';
 import { warcOfPageLine } from '../sinks/pages.js';
-import { archiveFile, indexFileOf, PAGES_FILE } from './appending.js';
+import { indexLinesOf } from '../sinks/warc-index.js';
+import { archiveFile, archiveOfIndex, filenameOf, indexFileOf, isIndex, PAGES_FILE } from './appending.js';
 import {
   decodeCounts,
   decodeRecord,
@@ -36,7 +39,7 @@ import {
 } from './codec.js';
 import { type Database, RowBatch } from './database.js';
 import { emptyQueue, QueueDraft, recount, scanHost } from './queues.js';
-import { fileKey, META, positionKey, registryKey, summaryKey, unsyncedKey, urlKeyBytes } from './schema.js';
+import { digestKey, fileKey, META, positionKey, registryKey, summaryKey, unsyncedKey, urlKeyBytes } from './schema.js';
 
 /** What the rows say of files. */
 export interface FilesKnown {
@@ -67,7 +70,11 @@ export interface Repaired {
 /** What is lost, and what the files are cut to. */
 interface Damage {
   readonly lost: Map<HostName, Set<UrlKey>>;
+  /** Payloads whose only whole record may be lost. */
+  readonly digests: Set<string>;
   readonly marks: Map<string, FileMark>;
+  /** To be made anew, once it is known what is left of their archives. */
+  readonly indexes: string[];
   /** Rotated archives that were taken elsewhere. */
   readonly gone: string[];
   /** Lines that pages.jsonl is left with, where they had to be counted; else how many it loses. */
@@ -77,12 +84,21 @@ interface Damage {
 
 export async function repairFiles(input: RepairInput): Promise<Repaired> {
   const { known, state } = input;
-  const damage: Damage = { lost: new Map(), marks: new Map(), gone: [], pagesLeft: null, pagesLost: 0 };
+  const damage: Damage = {
+    lost: new Map(),
+    digests: new Set(),
+    marks: new Map(),
+    indexes: [],
+    gone: [],
+    pagesLeft: null,
+    pagesLost: 0,
+  };
   const kept = await takeBack(input, damage);
   for (const [name, mark] of known.marks) {
     const now = damage.marks.get(name) ?? mark;
     if (!(await isIntact(input, name, now))) await examine(input, damage, name, now);
   }
+  for (const index of damage.indexes) await indexAnew(input, damage, index);
   const unsynced = known.unsynced.slice(0, kept).map((it) => it.batch);
   if (damage.marks.size === 0 && damage.gone.length === 0) return { state, unsynced };
   const repaired = await writeRepair(
@@ -106,6 +122,7 @@ async function takeBack(input: RepairInput, damage: Damage): Promise<number> {
       if (!damage.marks.has(file)) damage.marks.set(file, { length: start, lastStart: start });
     }
     for (const { key, host } of batch.visits) lose(damage, host, key);
+    for (const digest of batch.digests) damage.digests.add(digest);
     damage.pagesLost += batch.pages;
   }
   if (kept < unsynced.length) {
@@ -156,6 +173,10 @@ function isCurrent({ state }: RepairInput, name: string): boolean {
 
 async function examine(input: RepairInput, damage: Damage, name: string, mark: FileMark): Promise<void> {
   const size = await input.files.size(name);
+  if (isIndex(name) && (await input.files.size(archiveOfIndex(name))) !== null) {
+    damage.indexes.push(name);
+    return;
+  }
   if (size === null && !isCurrent(input, name)) {
     damage.gone.push(name);
     input.notes.push(`${name} is no longer there: taken to be kept elsewhere`);
@@ -168,33 +189,53 @@ async function examine(input: RepairInput, damage: Damage, name: string, mark: F
   else if (name.endsWith('.gz')) await examineArchive(input, damage, name, end);
   else cutTo(damage, name, await endOfLastLine(input.files, name, end));
   const lost = countLost(damage) - before;
-  const rest = name.endsWith('.cdxj') ? 'it can be made anew from its archive' : `${lost} visits are queued again`;
-  input.notes.push(`${name} has ${end} good bytes of ${mark.length}: ${rest}`);
+  input.notes.push(`${name} has ${end} good bytes of ${mark.length}: ${lost} visits are queued again`);
+}
+
+/** A line for each record that its archive is left with. */
+async function indexAnew(input: RepairInput, damage: Damage, index: string): Promise<void> {
+  const archive = archiveOfIndex(index);
+  const lines: string[] = [];
+  const length = lengthOf(input, damage, archive);
+  for await (const line of indexLinesOf(input.files, archive, filenameOf(archive), length)) lines.push(line);
+  await rewriteIndex(input, damage, index, lines);
+  input.notes.push(`${index} was made anew from its archive: ${lines.length} lines`);
+}
+
+/** If this is all that comes about, the next opening finds it shorter than its mark, and makes it anew. */
+async function rewriteIndex(
+  { files }: RepairInput,
+  damage: Damage,
+  index: string,
+  lines: readonly string[],
+): Promise<void> {
+  const bytes = sortedLines(Buffer.from(lines.join('')));
+  await files.rewrite(index, bytes);
+  damage.marks.set(index, { length: bytes.length, lastStart: bytes.length });
 }
 
 /** The index beside an archive says which responses lie beyond its end. */
 async function examineArchive(input: RepairInput, damage: Damage, name: string, end: number): Promise<void> {
   const index = indexFileOf(name);
+  const kept: string[] = [];
   let goodEnd = 0;
-  let firstLost: number | null = null;
-  for await (const { text, start } of linesOf(input.files, index, lengthOf(input, damage, index))) {
+  let lost = false;
+  for await (const { text } of linesOf(input.files, index, lengthOf(input, damage, index))) {
     const entry = readCdxjLine(text);
     if (entry === null) continue;
     if (entry.offset + entry.length <= end) {
       goodEnd = Math.max(goodEnd, entry.offset + entry.length);
+      kept.push(`${text}\n`);
       continue;
     }
-    firstLost ??= start;
+    lost = true;
     loseUrl(damage, entry.url);
+    damage.digests.add(entry.payloadDigest);
   }
-  if (!isCurrent(input, name)) {
-    cutTo(damage, name, end);
-    return;
-  }
-  // What is appended next begins where the last whole response ends.
+  // What is appended next, or read last, begins where the last whole response ends.
   cutTo(damage, name, goodEnd);
-  if (firstLost !== null) cutTo(damage, index, firstLost);
-  await cutPagesBeyond(input, damage, name, goodEnd);
+  if (lost && !damage.indexes.includes(index)) await rewriteIndex(input, damage, index, kept);
+  if (isCurrent(input, name)) await cutPagesBeyond(input, damage, name, goodEnd);
 }
 
 /** Lines that speak of bytes that are no more, and all after them: their visits are repeated. */
@@ -313,6 +354,7 @@ async function writeRepair(input: RepairInput, damage: Damage, dealtWith: readon
   for (const [name, mark] of damage.marks) rows.put(fileKey(name), encodeFile(mark));
   for (const name of damage.gone) rows.delete(fileKey(name));
   for (const batch of dealtWith) rows.delete(unsyncedKey(batch));
+  for (const digest of damage.digests) rows.delete(digestKey(digest));
   const freshFrom = input.state.nextSequence + input.leap;
   let nextFresh = freshFrom;
   let { ready, waiting } = input.state.totals;
@@ -362,7 +404,7 @@ async function queueAgain(
       continue;
     }
     // Its validators would turn the repetition into a 304, and the lost body would stay lost.
-    const again = { ...record, state: 'queued' as const, etag: null, lastModified: null, digest: null };
+    const again = { ...record, state: 'queued' as const, etag: null, lastModified: null, digest: null, archived: null };
     const place = places.get(key);
     if (place !== undefined && (place.queue !== 'waiting' || record.state === 'waiting')) {
       // It is asked for again from where it stands: a retry when it falls due.

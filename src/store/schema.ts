@@ -13,7 +13,7 @@
  * | `p` parked | partition, host, 0, sequence (8) | URL key |
  * | `q` queue summary | partition, host | counts, heads, wake time |
  * | `s` host snapshot | partition, host | snapshot |
- * | `d` digest | partition, payload digest | the newest full response with it |
+ * | `d` digest | payload digest | the newest full response with it: the archive is one, whatever the partition |
  * | `x` dead letter | partition, URL key (16) | dead letter |
  * | `f` file | name | committed length, start of the last append |
  * | `a` unsynced append | batch (8) | segments and visits of one batch since the last sync |
@@ -28,7 +28,8 @@ import type { HostName, Origin } from '../domain/host.js';
 import type { PriorityClass, QueuePosition } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 
-export const SCHEMA_VERSION = 1;
+/** 2: digests are keyed over all partitions, records say where they are archived. */
+export const SCHEMA_VERSION = 2;
 
 export const KIND = {
   unsynced: 0x61, // a
@@ -91,8 +92,8 @@ export function originOfKey(key: Buffer): Origin {
   return key.toString('latin1', key.indexOf(0, 2) + 1);
 }
 
-export function digestKey(partition: number, payloadDigest: string): Buffer {
-  return hostKey(KIND.digest, partition, payloadDigest);
+export function digestKey(payloadDigest: string): Buffer {
+  return namedKey(KIND.digest, payloadDigest);
 }
 
 export function fileKey(name: string): Buffer {
@@ -113,11 +114,17 @@ export function poisonKey(row: Uint8Array): Buffer {
   return key;
 }
 
-/** Rows of the kind `m`: `schema` (version), `state` (batch, sequence, totals: in every batch), `running` (there while a process has it open), `settings` (what its operators wish). */
+/**
+ * Rows of the kind `m`: `schema` (version), `state` (batch, sequence, totals: in every batch), `running` (there while a
+ * process has it open), `settings` (what its operators wish), `told` (what the last run was told), `sorted` (the first
+ * archive file whose index may not be).
+ */
 export const META = {
   schema: namedKey(KIND.meta, 'schema'),
   state: namedKey(KIND.meta, 'state'),
   running: namedKey(KIND.meta, 'running'),
+  told: namedKey(KIND.meta, 'told'),
+  sorted: namedKey(KIND.meta, 'sorted'),
   settings: namedKey(KIND.meta, 'settings'),
 } as const;
 

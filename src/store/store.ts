@@ -10,22 +10,25 @@
  *    acknowledging after a failed write to its log, and then loses what it acknowledged.
  */
 import { join } from 'node:path';
+import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { partitionOf } from '../domain/host.js';
-import type { QueueSummary, UrlRecord, UrlState } from '../domain/record.js';
+import type { DeadLetter, QueueSummary, Standing, UrlRecord, UrlState } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
 import type { HostLoaded, HostsListed, QueueHead, QueueRead } from '../protocols/effects.js';
 import { StoreError, type StoreOpening, type StorePort, type SummaryPage } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
-import { encodeRecord } from './codec.js';
+import { decodeTold, encodeRecord, encodeTold, Poison } from './codec.js';
 import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
-import { type OpeningOptions, openSession, type Session } from './opening.js';
+import { archiveFile, indexFileOf, isIndex } from './appending.js';
+import { type OpeningOptions, openSession, readScopeHosts, type Session } from './opening.js';
 import { bestClass, type HostQueue, recount, summaryOf } from './queues.js';
 import * as reading from './reading.js';
 import { META, registryKey, unsyncedKey } from './schema.js';
+import { noteSorted, sortIndex } from './sorting.js';
 
 export interface StoreOptions {
   /** The data directory: `store/` for the database, the archive and pages beside it. */
@@ -165,7 +168,7 @@ class Store implements StorePort {
     this.#phase = { is: 'closed' };
     if (phase.session === null) return;
     try {
-      if (phase.is === 'open') await markStopped(phase.session);
+      if (phase.is === 'open') await stop(phase.session);
     } catch (error) {
       throw storeErrorFrom(error, "the store can't be closed in order");
     } finally {
@@ -186,6 +189,14 @@ class Store implements StorePort {
       }
       await rows.write(true);
       return counted;
+    });
+  }
+
+  async noteRun(told: string): Promise<void> {
+    await this.#readOrThrow(async ({ database }) => {
+      const rows = new RowBatch(database);
+      rows.put(META.told, encodeTold(told));
+      await rows.write(true);
     });
   }
 
@@ -271,6 +282,29 @@ class Store implements StorePort {
     });
   }
 
+  async readStanding(record: UrlRecord, rowsMax: number): Promise<Standing | null> {
+    return this.#readOrThrow(async (session) => {
+      const queue = await reading.readQueueCounts(session, record.host, []);
+      return queue === null ? null : reading.readStanding(session, queue, record, rowsMax);
+    });
+  }
+
+  async readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null> {
+    return this.#readOrThrow((session) => reading.readDead(session, partitionOf(host), key, host));
+  }
+
+  async readSettings(): Promise<CrawlSettings> {
+    return this.#readOrThrow(async ({ database, settings }) => {
+      return { ...settings, scopeHosts: await readScopeHosts(database) };
+    });
+  }
+
+  async lastRun(): Promise<string | null> {
+    const value = await this.#readOrThrow(({ database }) => database.get(META.told));
+    const told = value === undefined ? null : decodeTold(value);
+    return told instanceof Poison ? null : told;
+  }
+
   async listSummaries(after: HostName | null, limit: number): Promise<SummaryPage> {
     return this.#readOrThrow((session) => reading.listSummaries(session, after, limit));
   }
@@ -345,8 +379,16 @@ async function write(session: Session, commit: Commit, progress: { syncFailed: b
   for (const host of prepared.recounted.keys()) session.suspects.delete(host);
   if (commit.sync) session.unsynced = [];
   else if (built.unsynced) session.unsynced.push(commit.batch);
-  if (built.plan.appends.size > 0 || commit.sync) await appending.accept(built.plan);
+  if (built.plan.appends.size > 0 || commit.sync) await sortLeft(session, await appending.accept(built.plan));
   return built.receipt;
+}
+
+/** What can't be sorted now is tried again at the next opening. */
+async function sortLeft({ database, files, appending }: Session, left: readonly string[]): Promise<void> {
+  const indexes = left.filter(isIndex);
+  if (indexes.length === 0) return;
+  const troubles = await Promise.all(indexes.map((name) => sortIndex(files, name)));
+  if (troubles.every((it) => it === null)) await noteSorted(database, appending.firstOpen());
 }
 
 /**
@@ -389,6 +431,13 @@ function tryBuild(session: Session, prepared: Prepared, commit: Commit) {
 }
 
 // -- the end ----------------------------------------------------------------------------------------------------
+
+/** The last thing is the index that is written to: what comes later is put behind its lines. */
+async function stop(session: Session): Promise<void> {
+  await markStopped(session);
+  await session.appending.close();
+  await sortIndex(session.files, indexFileOf(archiveFile(session.state.archiveNumber)));
+}
 
 /** Everything on the disk, and the mark of a running process gone. */
 async function markStopped(session: Session): Promise<void> {

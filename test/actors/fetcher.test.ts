@@ -33,6 +33,8 @@ const RESPONSE: FetchResult = {
   statusText: 'OK',
   httpVersion: '1.1',
   headers: [],
+  rawHead: null,
+  sentHead: null,
   body: new Uint8Array(7),
   cut: false,
   durationMs: 5,

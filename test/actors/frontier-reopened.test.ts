@@ -10,7 +10,7 @@ import { of, Stage, told } from './support/stage.js';
 type Listed = Extract<Message, { type: 'hostsListed' }>;
 
 const PROPS: Props = {
-  settings: settingsOf(),
+  ...settingsOf(),
   seen: createBloom(1_000),
   totals: NO_TOTALS,
   nextSequence: 0,
@@ -74,7 +74,7 @@ describe('D3 after the store was opened again', () => {
   it('what is numbered then stands behind all that was queued again', () => {
     const { stage } = crawling();
     stage.tell({ type: 'storeReopened', nextSequence: 2 ** 32 + 7 });
-    stage.tell({ type: 'seed', command: 1, candidates: [candidateOf('http://busy/new')], refused: [] });
+    stage.tell({ type: 'seed', command: 1, again: false, candidates: [candidateOf('http://busy/new')], refused: [] });
     const parts = told(stage.take()).flatMap(({ message }) => (message['parts'] ?? []) as Part[]);
     expect(parts.flatMap(({ admitted }) => admitted.map(({ sequence }) => sequence))).toEqual([2 ** 32 + 7]);
   });

@@ -60,6 +60,8 @@ function redirectTo(stage: LiveStage, permit: number, url: string): void {
       statusText: '',
       httpVersion: '1.1',
       headers: [['location', url]],
+      rawHead: null,
+      sentHead: null,
       body: new Uint8Array(0),
       cut: false,
       durationMs: 5,
@@ -251,6 +253,8 @@ describe('a host and what got lost', () => {
         statusText: '',
         httpVersion: '1.1',
         headers: [],
+        rawHead: null,
+        sentHead: null,
         body: new Uint8Array(1),
         cut: false,
         durationMs: 1,
@@ -386,5 +390,81 @@ describe('what the process died of', () => {
     expect(part?.moves).toMatchObject([{ to: null, record: { state: 'dead' } }]);
     expect(part?.dead).toMatchObject([{ code: 'process_died', cause: expect.stringContaining('3 times') }]);
     expect(messages.map(({ type }) => type)).not.toContain('settle');
+  });
+});
+
+describe('a host and a page that it knows', () => {
+  const DATE = new Date(WALL_AHEAD_MS - 86_400_000).toUTCString();
+  const archived = { url: `${ORIGIN}/1`, recordId: 'urn:uuid:1', atMs: 1, payloadDigest: 'sha1:P' };
+  const known = { etag: '"1"', lastModified: DATE, digest: 'sha1:C', archived };
+  const told304 = (headers: readonly (readonly [string, string])[]) =>
+    ({
+      kind: 'response',
+      status: 304,
+      statusText: '',
+      httpVersion: '1.1',
+      headers,
+      rawHead: null,
+      sentHead: null,
+      body: new Uint8Array(0),
+      cut: false,
+      durationMs: 5,
+      remoteAddress: '192.0.2.1',
+    }) as const;
+  const emptyRead = (digest: string) =>
+    ({
+      kind: 'parsed',
+      payloadDigest: digest,
+      contentDigest: digest,
+      decodedBytes: 0,
+      page: null,
+      redirect: null,
+      decoded: null,
+      archive: null,
+      parseMicros: 1,
+    }) as const;
+
+  /** Asked for, and what the request carried beside what every one does. */
+  function asked(record: Parameters<typeof readyEntry>[2], props: Partial<Props> = {}) {
+    const stage = live({ ready: [readyEntry(`${ORIGIN}/1`, 1, record)] }, 'known', props);
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    stage.take();
+    const permit = grant(stage);
+    const started = told(stage.take()).find(({ message }) => message.type === 'start')?.message;
+    const { headers } = (started as unknown as { request: { headers: [string, string][] } }).request;
+    return { stage, permit, conditions: headers.slice(3) };
+  }
+
+  it('C08, L4: asks whether it has changed; a 304 is no change, renews what it says, and refers to what is archived', () => {
+    const { stage, permit, conditions } = asked(known);
+    expect(conditions).toEqual([
+      ['if-none-match', '"1"'],
+      ['if-modified-since', DATE],
+    ]);
+    stage.tell({ type: 'fetched', permit, result: told304([['ETag', '"2"']]) });
+    stage.take();
+    stage.tell({ type: 'parsed', permit, result: emptyRead('sha1:nothing') });
+    const [part] = partsIn(stage);
+    expect(part?.moves[0]?.to).toBeNull();
+    expect(part?.moves[0]?.record).toMatchObject({ ...known, etag: '"2"', state: 'active' });
+    expect(part?.visits[0]?.attempt).toMatchObject({ outcome: 'unchanged', code: 'not_modified', status: 304 });
+    expect(part?.page).toMatchObject({ outcome: 'unchanged', status: 304, digest: 'sha1:C', mime: null });
+  });
+
+  it('asks plainly for what is not kept, and for what is no validator', () => {
+    expect(asked({ ...known, digest: null }).conditions).toEqual([]);
+    expect(asked({ ...known, archived: null }, { archive: true }).conditions).toEqual([]);
+    expect(asked({ ...known, etag: 'x\r\nEvil: y', lastModified: 'never' }).conditions).toEqual([]);
+  });
+
+  it('a 304 that nobody asked for costs a delivery, and the second one in a row ends it', () => {
+    const first = asked({});
+    first.stage.tell({ type: 'fetched', permit: first.permit, result: told304([]) });
+    const record = partsIn(first.stage)[0]?.moves[0]?.record;
+    expect(record).toMatchObject({ state: 'waiting', deliveries: 1 });
+    const second = asked(record);
+    expect(second.conditions).toEqual([]);
+    second.stage.tell({ type: 'fetched', permit: second.permit, result: told304([]) });
+    expect(partsIn(second.stage)[0]?.moves[0]?.record.state).toBe('dead');
   });
 });

@@ -12,6 +12,8 @@ const task = (n: number): ParseTask => ({
   httpVersion: '1.1',
   headers: [],
   requestHeaders: [],
+  rawHead: null,
+  sentHead: null,
   remoteAddress: '192.0.2.1',
   body: new Uint8Array(1),
   cut: false,
@@ -21,6 +23,7 @@ const task = (n: number): ParseTask => ({
   links: { embeds: true, forms: false, nofollow: 'skip' },
   robotsMeta: { obeyed: true, productToken: 'TestBot' },
   archive: false,
+  metadata: null,
 });
 const read = (permit: number): Message => ({ type: 'read', host: 'a.example', permit, task: task(permit) });
 const RESULT: ParseResult = { kind: 'unparsed', code: 'undecodable', detail: 'x', archive: null };

@@ -25,6 +25,7 @@ const control: Control = {
   hosts: (query) => Promise.resolve({ hosts: [], next: null, query } as never),
   host: (name) => Promise.reject(new ControlError('host_unknown', 'no such host', 404, name, 'name another')),
   tree: unused,
+  why: unused,
   pause: () => Promise.resolve({ state: 'paused', changed: true }),
   resume: () => Promise.resolve({ state: 'running', changed: true }),
   seed: (wish) => (wishes.push(wish), Promise.resolve({ queued: 1, known: 0, refused: 0, seeds: [] })),

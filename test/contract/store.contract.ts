@@ -63,17 +63,13 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
     const lines = async (file: string) => (await ground.bytes(file)).toString().split('\n').slice(0, -1);
 
     it('D1: settings are in the store with the part that changes them, and only then', async () => {
-      const configured = {
-        ...({ scope: 'site', depthMax: 3, include: ['/a'], exclude: ['*.b'] } as const),
-        traps: { urlCharactersMax: 100, segmentsMax: 5, repeatsMax: 2 },
-      };
-      const change = { configured, exclusions: ['/x', 'regex:y$'], paused: true, scopeHosts: ['a.test', 'b.test'] };
+      const change = { exclusions: ['/x', 'regex:y$'], paused: true, scopeHosts: ['a.test', 'b.test'] };
       await store.commit(1, [{ ...seedPart([admission('http://a.test/', 0)]), settings: change }], true);
       const command = { kind: 'settings', command: 2, result: NO_SETTINGS, admitted: [] } as const;
       await store.commit(2, [{ ...command, settings: { paused: false, scopeHosts: ['c.test'] } }], false);
       await again();
       const { settings } = store.opened();
-      expect(settings).toMatchObject({ configured, exclusions: ['/x', 'regex:y$'], paused: false });
+      expect(settings).toMatchObject({ exclusions: ['/x', 'regex:y$'], paused: false });
       expect(settings.scopeHosts.toSorted()).toEqual(['a.test', 'b.test', 'c.test']);
     });
 
@@ -261,15 +257,17 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await store.commit(1, [seedPart([admission('http://a.test/1', 1), admission('http://a.test/2', 2)])], false);
       await store.commit(2, [visitPart('http://a.test/1', 1), visitPart('http://a.test/2', 2)], false);
       const warc = await ground.bytes(WARC);
-      expect(gunzipSync(warc).toString()).toMatch(/^WARC\/1\.1\r\nwarcinfo orbweaver-00001\.warc\.gz/);
+      expect(gunzipSync(warc).toString()).toMatch(
+        /^WARC\/1\.1\r\nWARC-Type: warcinfo\r\n[\s\S]*WARC-Filename: orbweaver-00001\.warc\.gz\r\n/,
+      );
       const pages = (await lines(PAGES)).map((it) => JSON.parse(it));
       const index = (await lines(CDXJ)).map((it) => JSON.parse(it.slice(it.indexOf('{'))));
       expect(pages).toHaveLength(2);
       pages.forEach((page, i) => {
-        const { file, offset, length } = page.warc;
-        expect(file).toBe(WARC);
-        expect(gunzipSync(warc.subarray(offset, offset + length)).toString()).toContain(
-          `response http://a.test/${i + 1}`,
+        const { type, file, offset, length } = page.warc;
+        expect([type, file]).toEqual(['response', WARC]);
+        expect(gunzipSync(warc.subarray(offset, offset + length)).toString()).toMatch(
+          new RegExp(`^WARC/1.1\r\nWARC-Type: response\r\n[\\s\\S]*WARC-Target-URI: http://a.test/${i + 1}\r\n`),
         );
         expect(index[i]).toMatchObject({
           offset: String(offset),
@@ -295,7 +293,7 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await store.commit(3, [seedPart([admission('http://a.test/3', 3)]), third], false);
       expect(await ground.size(WARC)).toBe(size + room);
       expect(gunzipSync(await ground.bytes('archive/orbweaver-00002.warc.gz')).toString()).toContain(
-        'warcinfo orbweaver-00002',
+        'WARC-Filename: orbweaver-00002',
       );
       await again({ archiveBytesMax: 1 });
       expect(store.opened().notes).toEqual([]);
@@ -326,9 +324,39 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
         false,
       );
       expect(buried.totals.dead).toBe(1);
+      expect(await store.readDead(keyOf(url), 'a.test')).toEqual(letter);
+      expect(await store.readDead(keyOf(url), 'b.test')).toBeNull();
+      expect(await store.readDead(keyOf('http://a.test/2'), 'a.test')).toBeNull();
       expect(
         (await store.commit(3, [hostPart('a.test', { dead: [letter], page: pageOf(url) })], false)).totals,
       ).toMatchObject({ dead: 1, pages: 1 });
+    });
+
+    it('tells where a URL stands: behind better classes, by sequence, and up to a bound', async () => {
+      const urls = [1, 2, 3].map((number) => `http://a.test/${number}`);
+      const admitted = urls.map((url, index) => admission(url, index + 10));
+      await store.commit(1, [seedPart([admission('http://a.test/0', 5, { priority: 1 }), ...admitted])], false);
+      const last = recordOf('http://a.test/3');
+      expect(await store.readStanding(last, 3)).toEqual({ at: ready(12), before: 3 });
+      expect(await store.readStanding(last, 2)).toEqual({ at: null, before: 3 });
+      expect(await store.readStanding(recordOf('http://a.test/4'), 9)).toBeNull();
+      expect(await store.readStanding(recordOf('http://b.test/'), 9)).toBeNull();
+
+      const to = { queue: 'waiting', dueAtMs: 1_700_000_000_000, sequence: 12 } as const;
+      const waiting = recordOf('http://a.test/3', { state: 'waiting' });
+      await store.commit(2, [hostPart('a.test', { moves: [{ from: ready(12), to, record: waiting }] })], false);
+      expect(await store.readStanding(waiting, 9)).toEqual({ at: to, before: 0 });
+      expect(await store.readStanding(last, 9)).toBeNull();
+      expect(await store.readStanding(recordOf('http://a.test/3', { state: 'active' }), 9)).toBeNull();
+    });
+
+    it('keeps what the last run was told', async () => {
+      expect(await store.lastRun()).toBeNull();
+      await store.noteRun('{"a":1}');
+      await store.noteRun('{"a":2}');
+      await ground.kill(store);
+      store = await ground.open();
+      expect(await store.lastRun()).toBe('{"a":2}');
     });
 
     it('says that the last process did not stop (D2), and loses nothing that was acknowledged (D1)', async () => {
@@ -409,7 +437,8 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await again();
       expect(store.opened()).toMatchObject({ notes: [], totals: { ready: 0, pages: 3 } });
       const members = gunzipSync(await ground.bytes(WARC)).toString();
-      expect(members).toContain('response http://a.test/3');
+      expect(members.match(/WARC-Type: response\r\n/g)).toHaveLength(3);
+      expect(members).toContain('\r\n\r\nbody of http://a.test/3\r\n');
     });
 
     it.each(['{not json', 'null', '7'])('repairs an archive beside a page line that is %s', async (garbage) => {
@@ -426,14 +455,19 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(store.opened().totals).toMatchObject({ ready: 3, pages: 0 });
     });
 
-    it('cuts a damaged index to its last line, and says so', async () => {
+    it('makes a damaged index anew from its archive, and says so', async () => {
       await store.commit(1, [seedPart([admission('http://a.test/1', 1)]), visitPart('http://a.test/1', 1)], true);
       await store.close();
       const bytes = await ground.bytes(CDXJ);
-      await ground.replace(CDXJ, bytes.subarray(0, 20));
+      for (const damaged of [bytes.subarray(0, 20), null]) {
+        await ground.replace(CDXJ, damaged);
+        store = await ground.open();
+        expect(store.opened().notes.join()).toContain('made anew from its archive: 1 lines');
+        expect(await ground.bytes(CDXJ)).toEqual(bytes);
+        await store.close();
+      }
       store = await ground.open();
-      expect(store.opened().notes.join()).toContain('made anew');
-      expect(await ground.size(CDXJ)).toBe(0);
+      expect(store.opened().notes).toEqual([]);
     });
 
     it('sets a poison record aside, counts its row out, and goes on (D6)', async () => {
@@ -564,8 +598,8 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await ground.replace(next, Buffer.alloc(100_000, 7));
       store = await ground.open({ archiveBytesMax: 1 });
       await store.commit(2, [visitPart('http://a.test/2', 2)], false);
-      expect(gunzipSync(await ground.bytes(next)).toString()).toContain('response http://a.test/2');
-      expect(await ground.size(next)).toBeLessThan(1000);
+      expect(gunzipSync(await ground.bytes(next)).toString()).toContain('body of http://a.test/2');
+      expect(await ground.size(next)).toBeLessThan(2_500);
     });
 
     it('refuses a newer schema with a clear message (D5)', async () => {

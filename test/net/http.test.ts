@@ -737,3 +737,34 @@ describe('S2: the budget of body bytes', () => {
     expect(client.socketsOpen()).toBe(1);
   });
 });
+
+describe('heads for the archive', () => {
+  it('are the octets on the wire, each exchange its own, interim answers left out', async () => {
+    const heads = [
+      'HTTP/1.1 200  Fine\r\nX-oDD:\tone \r\nx-odd: \xe9\r\nContent-Length: 2\r\n\r\n',
+      'HTTP/1.1 404 \r\ncontent-LENGTH:2\r\n\r\n',
+    ];
+    const server = await serverWith((socket, _request, count) => {
+      socket.write('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n', 'latin1');
+      socket.write(`${heads[count - 1]}ok`, 'latin1');
+    });
+    const client = clientWith();
+    for (const [i, head] of heads.entries()) {
+      const answer = response(await client.fetch(requestTo(server, { path: `/${i}` }), signal));
+      expect(answer.rawHead).toBe(head);
+      expect(answer.sentHead).toBe(`${server.requests[i]}\r\n\r\n`);
+      expect(answer.sentHead).toMatch(new RegExp(`^GET /${i} HTTP/1\\.1\\r\\n`));
+    }
+    expect(server.connections).toBe(1);
+  });
+
+  it('are not had where they pass the bound of headers, which counts names and values alone', async () => {
+    const value = 'v'.repeat(90);
+    const server = await serverWith((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nA: ${value}\r\nContent-Length: 0\r\n\r\n`);
+    });
+    const answer = response(await clientWith().fetch(requestTo(server, { headerBytesMax: 110 }), signal));
+    expect(answer.rawHead).toBeNull();
+    expect(answer.headers[0]).toEqual(['A', value]);
+  });
+});

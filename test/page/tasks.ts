@@ -12,6 +12,8 @@ export function taskOf(body: string | Uint8Array, changes: Partial<ParseTask> = 
     httpVersion: '1.1',
     headers: [['Content-Type', 'text/html; charset=utf-8']],
     requestHeaders: [['User-Agent', 'TestBot/1.0 (+https://bot.example/)']],
+    rawHead: null,
+    sentHead: null,
     remoteAddress: '192.0.2.1',
     body: bytes,
     cut: false,
@@ -21,6 +23,7 @@ export function taskOf(body: string | Uint8Array, changes: Partial<ParseTask> = 
     links: { embeds: true, forms: false, nofollow: 'skip' },
     robotsMeta: { obeyed: true, productToken: 'TestBot' },
     archive: false,
+    metadata: null,
     ...changes,
   };
 }

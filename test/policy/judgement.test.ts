@@ -24,6 +24,8 @@ function response(status: number, headers: readonly Header[] = []): FetchedRespo
     statusText: '',
     httpVersion: '1.1',
     headers,
+    rawHead: null,
+    sentHead: null,
     body: new Uint8Array(0),
     cut: false,
     durationMs: 5,
@@ -253,7 +255,18 @@ describe('the table of judgement: content', () => {
     ['crashed parser', content, unparsed('worker_crashed'), 'failed', 'worker_crashed', 'retry', 1, null, 200],
     ['stopping', content, unparsed('interrupted'), 'failed', 'interrupted', 'host_waits', 0, null, 200],
   ] as const)('%s', (_, transport, result, ...row) => {
-    expect(brief(judgeContent(transport, result))).toEqual(row);
+    expect(brief(judgeContent(transport, result, null))).toEqual(row);
+  });
+
+  it('L4: the same content on a 200 is no change, and is told apart from a 304', () => {
+    const { contentDigest } = parsed();
+    expect(judgeContent(content, parsed(), contentDigest)).toMatchObject({
+      outcome: 'unchanged',
+      code: 'same_content',
+      urlState: 'active',
+      next: 'commit',
+    });
+    expect(judgeContent(content, parsed(), `${contentDigest}x`)).toMatchObject({ outcome: 'fetched', code: 'ok' });
   });
 });
 

@@ -302,6 +302,7 @@ class LittleCrawl {
     const { status, statusText, httpVersion, headers, remoteAddress, body, cut } = response;
     return this.#ports.parsers.parse(0, {
       ...{ url, status, statusText, httpVersion, headers, remoteAddress, body, cut, want: 'page', requestHeaders: [] },
+      ...{ rawHead: null, sentHead: null, metadata: null },
       ...{ fetchedAtMs: this.#ports.clock.wallMs(), decodedBytesMax: 1 << 22, linksMax: 5_000, archive: false },
       links: { embeds: true, forms: false, nofollow: 'skip' },
       robotsMeta: { obeyed: true, productToken: 'LittleBot' },
@@ -348,7 +349,15 @@ class LittleCrawl {
   }
 
   #seedPart(found: readonly Candidate[]): SeedPart {
-    return { kind: 'seed', command: 1, seeds: [], refused: [], admitted: this.#admissions(found), settings: null };
+    return {
+      kind: 'seed',
+      command: 1,
+      again: false,
+      seeds: [],
+      refused: [],
+      admitted: this.#admissions(found),
+      settings: null,
+    };
   }
 
   #admissions(found: readonly Candidate[]) {
@@ -423,13 +432,14 @@ function toCandidate(url: string, source: Source, element: string | null): Candi
   return { url, key, host: hostname, origin, source, element, rel: null };
 }
 
-function newRecord({ url, key, host, source }: Candidate): UrlRecord {
+function newRecord({ url, key, host, source, element }: Candidate): UrlRecord {
   return {
     ...{
       url,
       key,
       host,
       source,
+      element,
       state: 'queued',
       via: null,
       hopPath: '',
@@ -438,7 +448,16 @@ function newRecord({ url, key, host, source }: Candidate): UrlRecord {
       discoveredAtMs: 0,
       deliveries: 0,
     },
-    ...{ workerCrashes: 0, processDeaths: 0, attempts: [], etag: null, lastModified: null, digest: null, robots: null },
+    ...{
+      workerCrashes: 0,
+      processDeaths: 0,
+      attempts: [],
+      etag: null,
+      lastModified: null,
+      digest: null,
+      archived: null,
+    },
+    robots: null,
   };
 }
 

@@ -42,6 +42,11 @@ describe('the production actors, in universes', () => {
     expect(results.reduce((sum, { stops }) => sum + stops, 0)).toBeGreaterThan(8);
   });
 
+  it('L4, W04: asked once more for every page, which is told as unchanged, under kill -9 and a disk that fails', async () => {
+    const results = await acquitted(seeds(140, 12), { kills: 5, storeErrors: 3, again: true });
+    for (const { pages, pagesExpected } of results) expect(pages).toBeGreaterThanOrEqual(2 * pagesExpected);
+  });
+
   it('have one history a seed, actor by actor', async () => {
     const run = () => runUniverse({ ...SIZE, seed: 3, kills: 4, storeErrors: 2 }, productionEngine());
     const [first, second] = [await run(), await run()];

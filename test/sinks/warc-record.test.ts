@@ -1,8 +1,9 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { WARCParser } from 'warcio';
-import { sha1Digest } from '../../src/sinks/digest.js';
-import { type ArchivedVisit, archiveRecords, warcinfoRecord } from '../../src/sinks/warc-record.js';
+import { EMPTY_DIGEST, sha1Digest } from '../../src/sinks/digest.js';
+import type { Candidate } from '../../src/domain/url.js';
+import { type ArchivedVisit, archiveRecords, METADATA_BYTES_MAX, warcinfoRecord } from '../../src/sinks/warc-record.js';
 
 function visitOf(body: string | Uint8Array, changes: Partial<ArchivedVisit> = {}): ArchivedVisit {
   const bytes = typeof body === 'string' ? new Uint8Array(Buffer.from(body)) : body;
@@ -18,11 +19,14 @@ function visitOf(body: string | Uint8Array, changes: Partial<ArchivedVisit> = {}
       ['Transfer-Encoding', 'chunked'],
     ],
     requestHeaders: [['User-Agent', 'TestBot/1.0']],
+    rawHead: null,
+    sentHead: null,
     remoteAddress: '192.0.2.7',
     body: bytes,
     payloadDigest: sha1Digest(bytes),
     cut: false,
     fetchedAtMs: Date.UTC(2026, 10, 30, 12, 0, 0, 7),
+    metadata: null,
     ...changes,
   };
 }
@@ -177,5 +181,64 @@ describe('records (WARC 1.1)', () => {
       'two',
       'three',
     ]);
+  });
+
+  it('hold heads as they went over the wire, but for the name of a transfer coding', async () => {
+    const rawHead =
+      'HTTP/1.1 200  OK\r\nA:b\r\ntransfer-ENCODING : chunked\r\nX: Transfer-Encoding: no\r\n folded\r\n\r\n';
+    const sentHead = 'GET /a?b HTTP/1.1\r\nhost: site.example:8080\r\nconnection: keep-alive\r\n\r\n';
+    const records = archiveRecords(visitOf('x', { rawHead, sentHead }));
+    const { bytes, responseOffset, head } = records;
+    const expected = rawHead.replace('transfer-ENCODING', 'X-Archive-Orig-transfer-ENCODING');
+    expect(blockOf(bytes.subarray(responseOffset)).toString('latin1')).toBe(`${expected}x`);
+    expect(head).toBe(expected);
+    expect(blockOf(bytes.subarray(0, responseOffset)).toString('latin1')).toBe(sentHead);
+    expect((await readAll(bytes))[1]?.payload.toString()).toBe('x');
+  });
+
+  const linkTo = (url: string, element: string): Candidate => ({
+    ...{ url, element, rel: null, source: 'link', key: '', host: '', origin: '' },
+  });
+
+  it('say how a page was found and what it links to (metadata)', async () => {
+    const metadata = {
+      via: 'http://site.example/',
+      hopPath: 'LR',
+      durationMs: 12.4,
+      charset: 'utf-8',
+      links: [
+        linkTo('http://site.example/c', 'a'),
+        { ...linkTo('http://site.example/d', 'meta'), source: 'redirect' as const },
+      ],
+    };
+    const records = archiveRecords(visitOf('x', { metadata }));
+    const [, response, told] = await readAll(records.bytes);
+    expect(told?.type).toBe('metadata');
+    expect(told?.header('Content-Type')).toBe('application/warc-fields');
+    expect(told?.header('WARC-Concurrent-To')).toBe(response?.header('WARC-Record-ID'));
+    expect(told?.header('WARC-Target-URI')).toBe('http://site.example:8080/a?b');
+    expect(told?.payload.toString()).toBe(
+      'via: http://site.example/\r\nhopsFromSeed: LR\r\nfetchTimeMs: 12\r\ncharset: utf-8\r\n' +
+        'outlink: http://site.example/c L a\r\noutlink: http://site.example/d R meta\r\n',
+    );
+    expect(response?.length).toBe(records.responseLength);
+  });
+
+  it('leave out the links that are too many, and say how many (n and n+1)', async () => {
+    // A line of them has a kilobyte.
+    const links = Array.from({ length: 258 }, (_, i) => linkTo(`http://x/${'p'.repeat(997)}${100 + i}`, 'a'));
+    const linesOf = async (count: number) => {
+      const metadata = { via: null, hopPath: '', durationMs: 0, charset: null, links: links.slice(0, count) };
+      const text = (await readAll(archiveRecords(visitOf('x', { metadata })).bytes))[2]?.payload.toString() ?? '';
+      return text.split('\r\n').slice(0, -1);
+    };
+    const fitting = Math.floor(METADATA_BYTES_MAX / 1_024) - 1;
+    expect(await linesOf(fitting)).toHaveLength(1 + fitting);
+    const cut = await linesOf(fitting + 3);
+    expect([cut.length, cut.at(-1)]).toEqual([1 + fitting + 1, 'outlinksLeftOut: 3']);
+  });
+
+  it('name the digest of nothing', () => {
+    expect(sha1Digest(new Uint8Array(0))).toBe(EMPTY_DIGEST);
   });
 });

@@ -1,6 +1,8 @@
 /** D6: values come back as they were, and anything else is poison, never an exception. */
 import fc from 'fast-check';
+import { pack, unpack } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
+import type { Attempt } from '../../src/domain/outcome.js';
 import * as codec from '../../src/store/codec.js';
 import { positionKey, positionOf } from '../../src/store/schema.js';
 import { keyOf, recordOf, SNAPSHOT } from './parts.js';
@@ -10,6 +12,8 @@ const RECORD = recordOf('http://a.test/ü', {
   attempts: [{ atMs: 1.5, outcome: 'fetched', code: 'ok', status: 200, tier: 1, durationMs: 3 }],
   robots: { rule: 'Allow: /', line: 3, fetchedAtMs: 9 },
   etag: 'W/"x"',
+  element: 'a',
+  archived: { url: 'http://b.test/', recordId: 'urn:uuid:1', atMs: 7, payloadDigest: 'sha1:A' },
 });
 
 const decoders: readonly (readonly [string, (bytes: Uint8Array) => unknown])[] = [
@@ -28,6 +32,12 @@ describe('the codec of rows', () => {
   it('gives back what it was given', () => {
     const copy = (it: Buffer) => Buffer.from(it);
     expect(codec.decodeRecord(copy(codec.encodeRecord(RECORD)), RECORD.key, RECORD.host)).toEqual(RECORD);
+    const detailed = {
+      ...RECORD,
+      attempts: [...RECORD.attempts, { ...RECORD.attempts[0], detail: 'in words' } as Attempt],
+    };
+    expect(codec.decodeRecord(copy(codec.encodeRecord(detailed)), RECORD.key, RECORD.host)).toEqual(detailed);
+    expect(codec.decodeTold(codec.encodeTold('told'))).toBe('told');
     expect(codec.decodeSnapshot(codec.encodeSnapshot(SNAPSHOT))).toEqual(SNAPSHOT);
     const letter = {
       url: 'http://a.test/',
@@ -70,6 +80,20 @@ describe('the codec of rows', () => {
       }
       expect(codec.decodeRecord(bytes.subarray(0, i), RECORD.key, RECORD.host)).toBeInstanceOf(codec.Poison);
     }
+  });
+
+  it('reads records and unsynced batches of version 1: of what they did not have, nothing', () => {
+    const { element: _, archived: __, ...known } = RECORD;
+    const row = unpack(codec.encodeRecord(RECORD)) as unknown[];
+    const first = pack([1, ...row.slice(1, 18)]);
+    expect(codec.decodeRecord(first, RECORD.key, RECORD.host)).toEqual({ ...known, element: null, archived: null });
+    const batch = { segments: [{ file: 'f', start: 1, end: 2 }], visits: [{ key: 'k', host: 'h' }], pages: 3 };
+    const earlier = pack([1, [['f', 1, 2]], [['k', 'h']], 3]);
+    expect(codec.decodeUnsynced(earlier)).toEqual({ ...batch, digests: [] });
+    expect(codec.decodeUnsynced(codec.encodeUnsynced({ ...batch, digests: ['sha1:A'] }))).toEqual({
+      ...batch,
+      digests: ['sha1:A'],
+    });
   });
 
   it('orders keys as queues are ordered, and reads positions back', () => {

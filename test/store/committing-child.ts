@@ -8,6 +8,9 @@ import { writeSync } from 'node:fs';
 import { openStore } from '../../src/store/store.js';
 import { admission, seedPart, visitPart, warcinfo } from './parts.js';
 
+/** A dozen visits: kills find files that are being changed. */
+export const ARCHIVE_BYTES_MAX = 20_000;
+
 export function urlOf(batch: number, i: number): string {
   return `http://h${batch % 5}.test/${batch}/${i}`;
 }
@@ -24,7 +27,7 @@ export function partsOf(batch: number) {
 
 const [, , directory] = process.argv;
 if (directory !== undefined && process.argv[1]?.endsWith('committing-child.js')) {
-  const store = await openStore({ dir: directory, warcinfo });
+  const store = await openStore({ dir: directory, warcinfo, archiveBytesMax: ARCHIVE_BYTES_MAX });
   for (let batch = store.opened().batch + 1; ; batch++) {
     await store.commit(batch, partsOf(batch), batch % 7 === 0);
     writeSync(1, `${batch}\n`);

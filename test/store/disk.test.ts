@@ -106,7 +106,7 @@ describe('errors in the middle of a commit', () => {
       expect(
         gunzipSync(files.bytes('archive/orbweaver-00001.warc.gz'))
           .toString()
-          .match(/\nresponse /g),
+          .match(/\r\nWARC-Type: response\r\n/g),
       ).toHaveLength(3);
       await store.close();
     },
@@ -152,7 +152,7 @@ describe('errors in the middle of a commit', () => {
       expect(
         gunzipSync(files.bytes('archive/orbweaver-00001.warc.gz'))
           .toString()
-          .match(/\nresponse /g),
+          .match(/\r\nWARC-Type: response\r\n/g),
       ).toHaveLength(totals.pages);
       await after.close();
     },

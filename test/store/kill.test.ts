@@ -1,6 +1,6 @@
 /** D1, D2, D4 by force: a process that commits is killed without warning, again and again. */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { StorePort } from '../../src/protocols/ports.js';
 import { openStore } from '../../src/store/store.js';
 import { compileInto } from '../support/compile.js';
-import { urlOf } from './committing-child.js';
+import { ARCHIVE_BYTES_MAX, urlOf } from './committing-child.js';
+import { sortedLines } from '../../src/sinks/cdxj.js';
 import { keyOf, warcinfo } from './parts.js';
 
 const KILLS = 10;
@@ -34,7 +35,7 @@ describe('kill -9 of a process that commits', () => {
     for (let kill = 0; kill < KILLS; kill++) {
       const acknowledged = await runAndKill(entry, dir, 3 + ((kill * 37) % 90));
       expect(acknowledged).toBeGreaterThan(before);
-      const store = await openStore({ dir, warcinfo });
+      const store = await openStore({ dir, warcinfo, archiveBytesMax: ARCHIVE_BYTES_MAX });
       expect(store.opened().unclean).toBe(true);
       expect(store.opened().batch).toBeGreaterThanOrEqual(acknowledged);
       before = store.opened().batch;
@@ -46,7 +47,7 @@ describe('kill -9 of a process that commits', () => {
   it('D5: refuses a directory that another process has open, and says so', async () => {
     const { child, waitFor } = start(entry, dir);
     await waitFor(1);
-    await expect(openStore({ dir, warcinfo })).rejects.toMatchObject({
+    await expect(openStore({ dir, warcinfo, archiveBytesMax: ARCHIVE_BYTES_MAX })).rejects.toMatchObject({
       code: 'store_locked',
       message: expect.stringContaining('in use by another process'),
     });
@@ -92,11 +93,21 @@ async function checkWhole(store: StorePort, dir: string, batches: number): Promi
     .slice(0, -1)
     .map((it) => JSON.parse(it));
   expect(pages.map((it) => it.url)).toEqual(Array.from({ length: batches - 1 }, (_, i) => urlOf(i + 1, 0)));
-  const warc = await readFile(join(dir, 'archive/orbweaver-00001.warc.gz'));
-  const members = gunzipSync(warc).toString();
-  expect(members.match(/\nresponse /g)).toHaveLength(batches - 1);
+  const names = (await readdir(join(dir, 'archive'))).sort();
+  const archives = names.filter((name) => name.endsWith('.warc.gz'));
+  expect(archives.length).toBeGreaterThan(batches / 40);
+  const bytes = await Promise.all(archives.map((name) => readFile(join(dir, 'archive', name))));
+  for (const { length } of bytes) expect(length).toBeLessThanOrEqual(ARCHIVE_BYTES_MAX);
+  const members = gunzipSync(Buffer.concat(bytes)).toString();
+  // Those of full files are sorted, whenever the kill came.
+  const indexes = await Promise.all(
+    archives.map((name) => readFile(join(dir, 'archive', name.replace('.warc.gz', '.cdxj')))),
+  );
+  for (const index of indexes.slice(0, -1)) expect(sortedLines(index).equals(index)).toBe(true);
+  expect(Buffer.concat(indexes).toString().split('\n')).toHaveLength(batches);
+  expect(members.match(/\r\nWARC-Type: response\r\n/g)).toHaveLength(batches - 1);
   const last = pages.at(-1).warc;
-  expect(last.offset + last.length).toBe(warc.length);
+  expect(last.offset + last.length).toBe(bytes.at(-1)?.length);
   expect(store.opened().totals).toEqual({
     urls: 3 * batches,
     ready: 2 * batches + 1,

@@ -1,9 +1,10 @@
 /** Parts of commits for tests: small, whole, and different where it matters. */
 import { createHash } from 'node:crypto';
-import { gzipSync } from 'node:zlib';
 import type { PriorityClass, QueuePosition, UrlRecord } from '../../src/domain/record.js';
 import type { Admission, ArchiveEntry, HostPart, PageLine, SeedPart } from '../../src/protocols/commit.js';
 import type { HostSnapshot } from '../../src/protocols/host-snapshot.js';
+import { sha1Digest } from '../../src/sinks/digest.js';
+import { type ArchivedVisit, archiveRecords, warcinfoRecord } from '../../src/sinks/warc-record.js';
 
 export const NO_HEADS = [0, 0, 0, 0, 0, 0, 0, 0] as const;
 
@@ -18,6 +19,7 @@ export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlReco
     host: new URL(url).hostname,
     state: 'queued',
     source: 'seed',
+    element: null,
     via: null,
     hopPath: '',
     depth: 0,
@@ -30,6 +32,7 @@ export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlReco
     etag: null,
     lastModified: null,
     digest: null,
+    archived: null,
     robots: null,
     ...changes,
   };
@@ -46,7 +49,7 @@ export function admission(
 
 export function seedPart(admitted: readonly Admission[], command = 1): SeedPart {
   const seeds = admitted.map(({ record: { url, key } }) => ({ url, key }));
-  return { kind: 'seed', command, seeds, refused: [], admitted, settings: null };
+  return { kind: 'seed', command, again: false, seeds, refused: [], admitted, settings: null };
 }
 
 export function ready(sequence: number, priority: PriorityClass = 3): QueuePosition {
@@ -82,23 +85,28 @@ export function hostPart(host: string, changes: Partial<HostPart> = {}): HostPar
   };
 }
 
-/** A request and a response member; the text makes them differ. */
-export function archiveOf(url: string, text: string): ArchiveEntry {
-  const request = gzipSync(`WARC/1.1\r\nrequest ${url}\r\n`);
-  const response = gzipSync(`WARC/1.1\r\nresponse ${url} ${text}\r\n`);
-  return {
+/** What one answer leaves; the text is its payload, and makes it differ. */
+export function archiveOf(url: string, text: string, changes: Partial<ArchivedVisit> = {}): ArchiveEntry {
+  const body = new Uint8Array(Buffer.from(text));
+  const visit: ArchivedVisit = {
     url,
-    atMs: Date.UTC(2024, 0, 2, 3, 4, 5),
     status: 200,
-    mime: 'text/html',
-    payloadDigest: `sha1:${keyOf(text).toUpperCase()}`,
-    records: {
-      bytes: Buffer.concat([request, response]),
-      responseOffset: request.length,
-      responseLength: response.length,
-      recordId: `<urn:uuid:${keyOf(`${url} ${text}`)}>`,
-    },
+    statusText: 'OK',
+    httpVersion: '1.1',
+    headers: [['Content-Type', 'text/html; charset=utf-8']],
+    requestHeaders: [['user-agent', 'TestBot/1.0']],
+    rawHead: null,
+    sentHead: null,
+    remoteAddress: '192.0.2.1',
+    body,
+    payloadDigest: sha1Digest(body),
+    cut: false,
+    fetchedAtMs: Date.UTC(2024, 0, 2, 3, 4, 5),
+    metadata: null,
+    ...changes,
   };
+  const { status, remoteAddress, fetchedAtMs: atMs } = visit;
+  return { url, atMs, status, remoteAddress, records: archiveRecords(visit), unmodified: null };
 }
 
 export function pageOf(url: string, text = ''): PageLine {
@@ -132,5 +140,6 @@ export function visitPart(url: string, sequence: number, changes: Partial<HostPa
 }
 
 export function warcinfo(filename: string): Uint8Array {
-  return gzipSync(`WARC/1.1\r\nwarcinfo ${filename}\r\n`);
+  const told = { software: 'test', operator: 'Ops <ops@bot.example>', userAgent: 'TestBot/1.0', createdAtMs: 0 };
+  return warcinfoRecord({ filename, ...told });
 }
