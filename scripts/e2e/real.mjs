@@ -44,7 +44,7 @@ function passages({ undisturbed, killed }) {
 function faultsIn({ differences, repeated, doubled, verdict, archive, summary, pages }) {
   return [
     ...differences.filter(({ reason }) => reason === null).map(({ by, url }) => `unexplained, ${by}: ${url}`),
-    ...repeated.map((url) => `fetched more than once: ${url}`),
+    ...repeated.map((url) => `fetched again without reason: ${url}`),
     ...doubled.map((url) => `recorded more than once: ${url}`),
     ...verdict.violations.map(({ rule, host, detail }) => `${rule} of ${host}: ${detail}`),
     ...archive.faults,
@@ -53,13 +53,13 @@ function faultsIn({ differences, repeated, doubled, verdict, archive, summary, p
   ];
 }
 
-function figuresOf({ pages, kills, summary, verdict, archive, differences, cpuSeconds }) {
-  const { requests, inFlightMax, smallestGapMinusDelayMs, robotsAnswers, repeatsExcused } = verdict.stats;
+function figuresOf({ pages, kills, repeats, summary, verdict, archive, differences, cpuSeconds }) {
+  const { requests, inFlightMax, smallestGapMinusDelayMs, robotsAnswers } = verdict.stats;
   return {
     pages,
     kills,
     requests,
-    repeatsExcused,
+    repeatsAfterKills: repeats.join(' '),
     seconds: summary.durationSeconds,
     cpuMsPerFetched: Number(((cpuSeconds * 1_000) / Math.max(1, summary.fetched)).toFixed(2)),
     inFlightMax,
@@ -75,7 +75,10 @@ function figuresOf({ pages, kills, summary, verdict, archive, differences, cpuSe
 function install() {
   console.log(`installing ${PACKAGES.join(' ')}`);
   const sudo = process.getuid() === 0 ? [] : ['sudo', '-n'];
-  for (const words of [['update', '-qq'], ['install', '-y', '-qq', '--no-install-recommends', ...PACKAGES]]) {
+  for (const words of [
+    ['update', '-qq'],
+    ['install', '-y', '-qq', '--no-install-recommends', ...PACKAGES],
+  ]) {
     const [program, ...rest] = [...sudo, 'apt-get', ...words];
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     if (spawnSync(program, rest, { stdio: 'inherit', env }).status !== 0) return;

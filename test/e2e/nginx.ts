@@ -29,6 +29,8 @@ export interface AccessLine {
   readonly host: string;
   readonly request_uri: string;
   readonly status: number;
+  /** When it was over, in seconds. */
+  readonly msec: number;
   readonly content_type: string;
   readonly user_agent: string;
   readonly referer: string;

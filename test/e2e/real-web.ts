@@ -50,8 +50,10 @@ export interface Passage {
   /** HTML pages that were served with 2xx. */
   readonly pages: number;
   readonly differences: readonly Difference[];
-  /** URLs served whole more than once that no kill excuses. */
+  /** URLs that were served whole twice within one life of the process, or to more visits than can have been open. */
   readonly repeated: readonly string[];
+  /** URLs that were served again after a kill, of each kill: visits that were open. */
+  readonly repeats: readonly number[];
   /** Lines of pages.jsonl with a URL that an earlier line has. */
   readonly doubled: readonly string[];
   readonly verdict: Verdict;
@@ -187,12 +189,16 @@ async function passage(
     productToken: PRODUCT_TOKEN,
     delayMs: DELAY_MS,
     clockToleranceMs: 2,
+    // Counted below, by what may have been open.
+    repeats: 'allowed',
   });
+  const { repeated, repeats } = repeatsIn(lines, marks);
   return {
     summary,
     pages: countPages(byCrawl),
     differences: explained(stage, dataDir, byWget, byCrawl),
-    repeated: kills > 0 ? [] : [...byCrawl].filter(([, { times }]) => times > 1).map(([url]) => url),
+    repeated,
+    repeats,
     doubled: doubledIn(join(dataDir, 'pages.jsonl')),
     verdict,
     archive: await readArchive(summary.archive),
@@ -260,6 +266,30 @@ function countPages(found: ReadonlyMap<string, Answered>): number {
   return [...found.values()].filter(({ contentType }) => contentType === HTML).length;
 }
 
+/** D2: after a kill at most the visits that were open are repeated, and without one none is. */
+function repeatsIn(lines: readonly string[], marks: readonly WitnessEvent[]) {
+  const kills = marks.filter(({ e }) => e === 'K').map(({ t }) => t);
+  const repeats = kills.map(() => 0);
+  const repeated: string[] = [];
+  const lifeOf = new Map<string, number>();
+  for (const line of lines) {
+    const { host, request_uri, status, msec } = JSON.parse(line) as AccessLine;
+    if (status < 200 || status > 299 || request_uri === '/robots.txt') continue;
+    const url = `http://${host}${request_uri}`;
+    const life = kills.filter((at) => at < msec * 1_000).length;
+    const before = lifeOf.get(url);
+    lifeOf.set(url, life);
+    if (before === undefined) continue;
+    if (before === life) repeated.push(url);
+    else repeats[before] = (repeats[before] ?? 0) + 1;
+    if ((repeats[before] ?? 0) > OPEN_VISITS_MAX) repeated.push(url);
+  }
+  return { repeated, repeats };
+}
+
+/** The engine's bound on visits that are begun and not yet recorded. */
+const OPEN_VISITS_MAX = 256;
+
 function doubledIn(file: string): string[] {
   const seen = new Set<string>();
   const urls = readFileSync(file, 'utf8')
@@ -304,8 +334,8 @@ function explained(
 }
 
 /**
- * Why the crawl has not asked for it. What it never heard of must be named by something that it does not read, and wget
- * does: a stylesheet, or the source of a script.
+ * Why the crawl has not asked for it. What it never heard of must be named by something that wget follows and a crawl
+ * does not: a stylesheet, a script, a description for a browser's search field.
  */
 function reasonLeft(answer: WhyLine | undefined, namer: () => string | null): string | null {
   if (answer === undefined) return null;
@@ -315,20 +345,30 @@ function reasonLeft(answer: WhyLine | undefined, namer: () => string | null): st
   return named === null ? null : `wget found it in ${named}; of it the crawl says: ${said}`;
 }
 
-/** What the page that sent wget there names it by, where a crawl reads nothing of the kind; else null. */
+/** What the page that sent wget there names it by, where a crawl follows nothing of the kind; else null. */
 function namerOf(sites: readonly NamedSite[], url: string, referer: string): string | null {
-  const { hostname, pathname } = new URL(referer === '' ? url : referer);
+  if (referer === '') return null;
+  const { hostname, pathname } = new URL(referer);
   const site = sites.find(({ name }) => name === hostname);
   const file = join(site?.folder ?? '', decodeURIComponent(pathname).replace(/\/$/, '/index.html'));
-  if (referer === '' || site === undefined || !existsSync(file)) return null;
+  if (site === undefined || !existsSync(file)) return null;
   if (file.endsWith('.css')) return 'a stylesheet';
-  const isSource = (node: DefaultTreeAdapterTypes.Node): boolean => {
-    const source =
-      'attrs' in node && node.tagName === 'script' ? node.attrs.find(({ name }) => name === 'src') : undefined;
-    if (source !== undefined && new URL(source.value, referer).href === url) return true;
-    return 'childNodes' in node && node.childNodes.some(isSource);
-  };
-  return isSource(parse(readFileSync(file, 'utf8'))) ? 'the source of a script' : null;
+  return namerIn(parse(readFileSync(file, 'utf8')), url, referer);
+}
+
+function namerIn(node: DefaultTreeAdapterTypes.Node, url: string, base: string): string | null {
+  if ('attrs' in node) {
+    const valueOf = (wanted: string) => node.attrs.find(({ name }) => name === wanted)?.value;
+    const names = (value: string | undefined) => value !== undefined && new URL(value, base).href === url;
+    if (node.tagName === 'script' && names(valueOf('src'))) return 'the source of a script';
+    if (node.tagName === 'link' && valueOf('rel') === 'search' && names(valueOf('href'))) return 'a search description';
+  }
+  if (!('childNodes' in node)) return null;
+  for (const child of node.childNodes) {
+    const found = namerIn(child, url, base);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** How the crawl has come to it: the page that names it. */
