@@ -268,15 +268,16 @@ function countPages(found: ReadonlyMap<string, Answered>): number {
 
 /** D2: after a kill at most the visits that were open are repeated, and without one none is. */
 function repeatsIn(lines: readonly string[], marks: readonly WitnessEvent[]) {
-  const kills = marks.filter(({ e }) => e === 'K').map(({ t }) => t);
-  const repeats = kills.map(() => 0);
+  // A life ends when the next begins: what was still served to one that was being killed is its own.
+  const boots = marks.filter(({ e }) => e === 'B').map(({ t }) => t);
+  const repeats = boots.map(() => 0);
   const repeated: string[] = [];
   const lifeOf = new Map<string, number>();
   for (const line of lines) {
     const { host, request_uri, status, msec } = JSON.parse(line) as AccessLine;
     if (status < 200 || status > 299 || request_uri === '/robots.txt') continue;
     const url = `http://${host}${request_uri}`;
-    const life = kills.filter((at) => at < msec * 1_000).length;
+    const life = boots.filter((at) => at < msec * 1_000).length;
     const before = lifeOf.get(url);
     lifeOf.set(url, life);
     if (before === undefined) continue;
