@@ -60,6 +60,7 @@ const found = (candidates: readonly Candidate[], changes: Partial<Found> = {}): 
   hopPath: 'L',
   depth: 1,
   seedRedirect: false,
+  robots: [],
   candidates,
   ...changes,
 });
@@ -94,6 +95,7 @@ const queueOf = (
   heads: [],
   waiting: 0,
   parked: 0,
+  blocked: 0,
   wakeAtMs,
   news,
 });
@@ -358,7 +360,7 @@ describe('which hosts are at work', () => {
   });
 
   it('B4: a host that was set aside is tried again when it has cooled down', () => {
-    const stage = crawling();
+    const stage = crawling({ totals: { ...NO_TOTALS, ready: 1 } });
     stage.tell({ type: 'setAside', name: 'busy.example', coolingMs: 5_000 });
     expect(events(stage.take(), 'ended')).toEqual([]);
     stage.pass(5_000);

@@ -14,7 +14,7 @@ import { of, Stage, told } from './support/stage.js';
 
 const ORIGIN = `http://${NAME}`;
 const page = (sequence: number) => readyEntry(`${ORIGIN}/${sequence}`, sequence);
-const OPEN = { phase: 'fresh', rules: ALLOW_ALL, status: 200, fetchedAtMs: WALL_AHEAD_MS } as const;
+const OPEN = { phase: 'fresh', rules: ALLOW_ALL, status: 200, fetchedAtMs: WALL_AHEAD_MS, validators: null } as const;
 
 /** Live, with these rows; its robots.txt is known and allows all, unless `unknown`. */
 function live(head: Partial<QueueHead>, robots: 'known' | 'unknown' = 'known', props: Partial<Props> = {}) {
@@ -89,8 +89,8 @@ const partsIn = (stage: LiveStage): HostPart[] =>
   told(stage.take()).flatMap(({ message }) =>
     message.type === 'visited' ? [message['part'] as unknown as HostPart] : [],
   );
-const recordAll = (stage: LiveStage, parts: readonly HostPart[], ready: number) =>
-  stage.tell({ type: 'recorded', tickets: parts.map(({ ticket }) => ticket), ready });
+const recordAll = (stage: LiveStage, parts: readonly HostPart[], ready: number, blocked = 0) =>
+  stage.tell({ type: 'recorded', tickets: parts.map(({ ticket }) => ticket), ready, blocked });
 
 describe('a host and what overtakes its reads', () => {
   it('D1: a wake while it reads: what was read may not show what it is woken for, and is read again', () => {
@@ -141,7 +141,7 @@ describe('a host and what overtakes its reads', () => {
     });
     const effects = stage.take();
     expect(of(effects, 'readQueue')).toHaveLength(1);
-    stage.tell({ type: 'recorded', tickets: [1], ready: 0 });
+    stage.tell({ type: 'recorded', tickets: [1], ready: 0, blocked: 0 });
     // As the store was before the commit.
     stage.tell({ type: 'queueRead', host: NAME, head: headOf({ ready: [page(1)] }) });
     expect(said(stage)).toEqual(['readQueue']);
@@ -281,7 +281,7 @@ describe('a host and what got lost', () => {
   it('S1: a refused address settles every row, the parked ones too; an errand is declined', () => {
     const parked = entryAt({ queue: 'parked', sequence: 2 }, `https://${NAME}/2`);
     const stage = live({ ready: [page(1)], parked: [parked] });
-    stage.tell({ type: 'errand', for: 'b.example', origin: 'http://b.example', url: `${ORIGIN}/x` });
+    stage.tell({ type: 'errand', for: 'b.example', origin: 'http://b.example', url: `${ORIGIN}/x`, validators: null });
     stage.take();
     stage.tell({
       type: 'resolved',

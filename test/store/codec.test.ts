@@ -9,7 +9,7 @@ import { keyOf, recordOf, SNAPSHOT } from './parts.js';
 const RECORD = recordOf('http://a.test/ü', {
   state: 'active',
   attempts: [{ atMs: 1.5, outcome: 'fetched', code: 'ok', status: 200, tier: 1, durationMs: 3 }],
-  robots: { rule: 'Allow: /', line: 3, fetchedAtMs: 9 },
+  robots: { rule: { text: 'Allow: /', line: 3 }, fetchedAtMs: 9, status: 200, copy: 'last_good' },
   etag: 'W/"x"',
   element: 'a',
   archived: { url: 'http://b.test/', recordId: 'urn:uuid:1', atMs: 7, payloadDigest: 'sha1:A' },
@@ -49,6 +49,7 @@ describe('the codec of rows', () => {
       heads: [2 ** 40, 0, 0, 0, 0, 0, 0, 5],
       waiting: 1,
       parked: 0,
+      blocked: 7,
       wakeAtMs: null,
     };
     expect(codec.decodeCounts(codec.encodeCounts(counts))).toEqual(counts);
