@@ -49,6 +49,7 @@ module.exports = {
     only('page', ['domain', 'policy', 'protocols', 'sinks', 'page'], ADAPTER),
     only('store', ['domain', 'policy', 'protocols', 'sinks', 'store'], ADAPTER),
     only('config', ['domain', 'policy', 'config'], 'Configuration is text turned into data.'),
+    only('why', ['domain', 'policy', 'protocols', 'config', 'page', 'why'], 'Facts become sentences: no store, no clock.'),
     only('practice', ['practice'], 'The practice web judges the engine: it must share no code with it.'),
     {
       name: 'pure-layers-use-no-node',
@@ -77,6 +78,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/(cli/|sim/|main\\.ts$|index\\.ts$)' },
       to: { path: '^src/(cli/|main\\.ts$|index\\.ts$)' },
+    },
+    {
+      name: 'nothing-leans-on-admin',
+      comment: 'The control interface looks on: the crawl must be whole without it.',
+      severity: 'error',
+      from: { path: '^src/(domain|policy|protocols|actors|supervision|net|page|store|sinks|config)/' },
+      to: { path: '^src/admin/' },
     },
     {
       name: 'src-imports-no-test-or-bench',

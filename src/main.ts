@@ -7,16 +7,18 @@
 import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { changesBy } from './admin/changes.js';
 import type { ControlServer } from './admin/open.js';
-import { type Control, ControlError, type PauseReport, type TreeReport } from './admin/control.js';
+import type { Control, TreeReport } from './admin/control.js';
 import { type Changes, Desk, type Live } from './admin/desk.js';
 import { Rate } from './admin/rate.js';
-import { type Field, sowAll, type Sown } from './admin/seeds.js';
+import type { Sown } from './admin/seeds.js';
 import { literalRefusal, refuseAnonymous } from './admin/seed-rules.js';
-import { PAUSED, type RunFacts } from './admin/status.js';
+import type { RunFacts } from './admin/status.js';
 import type { Config } from './config/schema.js';
+import { configuredRules } from './config/rules.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
-import type { ConfiguredRules, CrawlSettings } from './domain/crawl-settings.js';
+import type { CrawlSettings } from './domain/crawl-settings.js';
 import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';
@@ -35,9 +37,12 @@ import * as addresses from './protocols/addresses.js';
 import type { BenchFacts } from './protocols/bench.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
+import type { RulesChange } from './protocols/frontier.js';
 import type { Clock, LogPort, Ports, StoreOpening, StorePort } from './protocols/ports.js';
 import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
+import { runNote } from './why/last-run.js';
+import type { InFlight } from './why/live.js';
 import type { FaultPlan } from './supervision/faults.js';
 import { createKernel, type Kernel, type KernelCounts } from './supervision/kernel.js';
 import { drawTree } from './supervision/picture.js';
@@ -158,6 +163,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
   };
   try {
     await countDeaths(options.dataDir, store, log);
+    await store.noteRun(runNote(config));
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
     const { totals, batch, nextSequence, settings } = store.opened();
@@ -211,19 +217,17 @@ function deskOf(options: CrawlOptions, { store, clock }: Pick<Ports, 'store' | '
 }
 
 function changesOf(config: Config, running: RunningCrawl): Changes {
-  const field: Field = {
+  return changesBy({
+    otherwise: 'running',
+    configuredExclusions: config.exclude,
     refusalOf: literalRefusal(config),
-    sow: (candidates, again) => {
+    sow: async (candidates, again) => {
       refuseAnonymous(config, candidates);
       return running.sow(candidates, again);
     },
-  };
-  return {
-    seed: (wish) => sowAll(wish, field),
-    pause: () => running.pause(),
-    resume: () => running.resume(),
-    exclude: () => Promise.reject(new ControlError('not_supported', 'not supported by this crawl', 501)),
-  };
+    settings: () => running.settings,
+    change: (change) => running.change(change),
+  });
 }
 
 /** What an earlier life left. */
@@ -233,10 +237,6 @@ export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'ne
   readonly startedAtMs: number;
 }
 
-export function configuredRules({ scope, maxDepth, include, exclude, traps }: Config): ConfiguredRules {
-  return { scope, depthMax: maxDepth, include, exclude, traps };
-}
-
 /** What each kind of actor is started with. */
 export function planTree(
   options: Pick<CrawlOptions, 'config' | 'pagesMax' | 'endless'>,
@@ -244,11 +244,13 @@ export function planTree(
   opened: Inheritance,
 ): TreePlan {
   const { config, pagesMax } = options;
-  const settings = { ...opened.settings, configured: configuredRules(config) };
+  const { settings } = opened;
+  const configured = configuredRules(config);
   const exempt = addressRangesOf(config.politeness.addressExempt);
   return {
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
+      configured,
       settings,
       seen: opened.seen,
       totals: opened.totals,
@@ -264,7 +266,7 @@ export function planTree(
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
       resumed: opened.totals.urls > 0,
-      rules: rulesOf(settings.configured, settings, []),
+      rules: rulesOf(configured, settings, []),
     },
     host: (name) => ({
       name,
@@ -313,12 +315,14 @@ class RunningCrawl implements Crawl, Live {
   private lastQuestion = 0;
   private readonly sowings = new Map<number, (sown: Sown) => void>();
   private lastCommand = 0;
-  private isPaused = false;
+  private readonly changings = new Map<number, (settings: CrawlSettings) => void>();
+  settings: CrawlSettings;
   private server: ControlServer | null = null;
   private holdsSinceMs: number | null = null;
   private drainsSinceMs: number | null = null;
   private movedAtMs = this.startedAtMs;
   private readonly outcomes = new Map<string, number>();
+  private readonly underWay = new Map<string, number>();
   private requests = 0;
   private pages = 0;
   private totals: Totals;
@@ -335,10 +339,12 @@ class RunningCrawl implements Crawl, Live {
     private readonly closing: () => Promise<void>,
   ) {
     this.totals = plan.frontier.totals;
+    this.settings = plan.frontier.settings;
     const net: Ports['net'] = {
       fetch: (request, signal) => {
         this.requests += 1;
-        return outside.net.fetch(request, signal);
+        this.underWay.set(request.url, SYSTEM_CLOCK.wallMs());
+        return outside.net.fetch(request, signal).finally(() => this.underWay.delete(request.url));
       },
       release: (bytes) => outside.net.release(bytes),
     };
@@ -363,7 +369,7 @@ class RunningCrawl implements Crawl, Live {
       hostsActive,
       holds: [...this.holds],
       holdsSinceMs,
-      isPaused: this.isPaused,
+      isPaused: this.settings.paused,
       drainsSinceMs,
       movedAtMs,
     };
@@ -376,6 +382,10 @@ class RunningCrawl implements Crawl, Live {
     // An actor that is down answers nobody, and whoever watches wants to see just that.
     const timer = setTimeout(() => this.answer(query, null), ANSWER_MS_MAX);
     return answered.finally(() => clearTimeout(timer));
+  }
+
+  inFlight(): InFlight {
+    return this.underWay;
   }
 
   tree(): TreeReport {
@@ -406,19 +416,12 @@ class RunningCrawl implements Crawl, Live {
     return sown;
   }
 
-  /** No request begins from now on; those under way end, and are recorded. */
-  async pause(): Promise<PauseReport> {
-    const changed = !this.isPaused;
-    this.isPaused = true;
-    if (changed) this.kernel.tell(addresses.workbench, { type: 'hold', why: PAUSED });
-    return { state: 'paused', changed };
-  }
-
-  async resume(): Promise<PauseReport> {
-    const changed = this.isPaused;
-    this.isPaused = false;
-    if (changed) this.kernel.tell(addresses.workbench, { type: 'release', why: PAUSED });
-    return { state: 'running', changed };
+  /** In one commit; resolves after it. */
+  change(change: RulesChange): Promise<CrawlSettings> {
+    const command = ++this.lastCommand;
+    const changed = new Promise<CrawlSettings>((resolve) => this.changings.set(command, resolve));
+    this.kernel.tell(addresses.frontier, { type: 'change', command, change });
+    return changed;
   }
 
   private answer(query: number, bench: BenchFacts | null): void {
@@ -480,6 +483,11 @@ class RunningCrawl implements Crawl, Live {
       case 'resumed':
         this.holds.clear();
         this.holdsSinceMs = null;
+        break;
+      case 'changed':
+        this.settings = event.settings;
+        this.changings.get(event.command)?.(event.settings);
+        this.changings.delete(event.command);
         break;
       case 'described':
         return this.answer(event.query, event.bench);

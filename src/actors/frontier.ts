@@ -21,7 +21,13 @@ import {
   takeFront,
 } from '../domain/class-queues.js';
 import { createDueHeap, type DueHeap, peekDue, popDue, pushDue } from '../domain/due-heap.js';
-import { changed, changesNothing, type CrawlSettings, type SettingsChange } from '../domain/crawl-settings.js';
+import {
+  changed,
+  changesNothing,
+  type ConfiguredRules,
+  type CrawlSettings,
+  type SettingsChange,
+} from '../domain/crawl-settings.js';
 import { type HostName, siteOf } from '../domain/host.js';
 import type { Attempt, Code } from '../domain/outcome.js';
 import type { PriorityClass, RobotsEvidence, UrlRecord } from '../domain/record.js';
@@ -40,8 +46,10 @@ import type { Found, Message, RulesChange } from '../protocols/frontier.js';
 import { fence, record } from '../protocols/recorder.js';
 
 export interface Props {
-  /** As they are stored, with the rules that this run is configured with. */
-  readonly settings: ConfiguredSettings;
+  /** The rules that this run is configured with. */
+  readonly configured: ConfiguredRules;
+  /** As they are stored. */
+  readonly settings: CrawlSettings;
   readonly seen: Bloom;
   readonly totals: Totals;
   readonly nextSequence: number;
@@ -51,10 +59,6 @@ export interface Props {
   readonly pagesMax: number | null;
   /** The crawl ends when nothing falls due within this; null: it goes on for ever. */
   readonly waitMs: number | null;
-}
-
-export interface ConfiguredSettings extends CrawlSettings {
-  readonly configured: NonNullable<CrawlSettings['configured']>;
 }
 
 type Life =
@@ -69,13 +73,13 @@ interface Journal {
   readonly unacknowledged: number;
   readonly visits: number;
   readonly life: Life;
-  readonly settings: ConfiguredSettings;
+  readonly settings: CrawlSettings;
   readonly rules: CrawlRules;
 }
 
 interface State {
   readonly props: Props;
-  settings: ConfiguredSettings;
+  settings: CrawlSettings;
   /** By the settings; replaced as a whole. */
   rules: CrawlRules;
   /** Candidates that were not admitted, by code. */
@@ -107,7 +111,7 @@ const SET_ASIDE_MARGIN_MS = 1_000;
 export const frontier: Behaviour<Props, State, Message> = {
   start: (props) => {
     const { settings } = props;
-    const rules = rulesOf(settings.configured, settings, []);
+    const rules = rulesOf(props.configured, settings, []);
     const state: State = {
       props,
       settings,
@@ -185,10 +189,8 @@ export const frontier: Behaviour<Props, State, Message> = {
       const wasPaused = state.settings.paused;
       const effects = adopt(state, settings);
       if (state.settings.paused !== wasPaused) effects.push(wasPaused ? releaseFor(PAUSED) : holdFor(PAUSED));
-      return settleDown(state, now, [
-        ...effects,
-        toRecorder(state, { kind: 'settings', command, settings, admitted: [] }),
-      ]);
+      const part: Part = { kind: 'settings', command, settings, result: state.settings, admitted: [] };
+      return settleDown(state, now, [...effects, toRecorder(state, part)]);
     },
 
     visited: (state, { part, found }, now) => {
@@ -424,24 +426,20 @@ function widenTo(state: State, hosts: readonly HostName[], effects: Effect[]): S
   return { scopeHosts };
 }
 
-function settingsChange(
-  settings: ConfiguredSettings,
-  { exclude, admit, paused, configured }: RulesChange,
-): SettingsChange {
+/** What a wish changes of settings. */
+export function settingsChange(settings: CrawlSettings, { exclude, admit, paused }: RulesChange): SettingsChange {
   const isChanged = exclude !== undefined || admit !== undefined;
   const left = settings.exclusions.filter((pattern) => !(admit ?? []).includes(pattern));
   return {
     ...(isChanged ? { exclusions: [...new Set([...left, ...(exclude ?? [])])] } : {}),
     ...(paused === undefined ? {} : { paused }),
-    ...(configured === undefined ? {} : { configured }),
   };
 }
 
 function adopt(state: State, change: SettingsChange): Effect[] {
   if (changesNothing(change)) return [];
-  const { configured } = state.settings;
-  state.settings = { ...changed(state.settings, change), configured: change.configured ?? configured };
-  state.rules = rulesOf(state.settings.configured, state.settings, []);
+  state.settings = changed(state.settings, change);
+  state.rules = rulesOf(state.props.configured, state.settings, []);
   return [tellRules(state)];
 }
 
@@ -476,7 +474,7 @@ function tell(state: State, part: Part, known: ReadonlySet<UrlKey>): Effect[] {
     return [{ do: 'announce', event: { event: 'seeded', command, queued, known: rest, refused } }];
   }
   if (part.kind === 'settings') {
-    return [{ do: 'announce', event: { event: 'changed', command: part.command, settings: state.settings } }];
+    return [{ do: 'announce', event: { event: 'changed', command: part.command, settings: part.result } }];
   }
   const effects: Effect[] = [];
   for (const { record, attempt, bytes } of part.visits) {

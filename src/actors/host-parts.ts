@@ -4,7 +4,8 @@
  * A part goes to the frontier, which admits what was found and passes it on. Its rows stay taken until it is in the
  * store; only then they may be read again, wherever they stand.
  */
-import type { Attempt } from '../domain/outcome.js';
+import { type Attempt, DETAIL_CHARACTERS_MAX } from '../domain/outcome.js';
+import type { FetchResult } from '../domain/fetching.js';
 import type { ParsedPage, ParseResult } from '../domain/parsing.js';
 import type { Origin } from '../domain/host.js';
 import type { QueueEntry } from '../domain/record.js';
@@ -123,7 +124,7 @@ export function settleStopped(state: Live, stopped: Stopped, now: Instant): Sett
         { kind: 'dns', code, detail: resolution.detail },
         { hadValidators: false, nowWallMs: now.wallMs },
       );
-      return settlementOf(state, entry, judgement, attemptOf(judgement, now, 0), {}, now);
+      return settlementOf(state, entry, judgement, attemptOf(judgement, now, 0, wordsOf(resolution)), {}, now);
     }
   }
 }
@@ -140,10 +141,11 @@ export function emitTransport(
   permit: PermitNumber,
   visit: PageVisit,
   judgement: TransportJudgement,
-  durationMs: number,
+  result: FetchResult,
   now: Instant,
 ): Effect {
-  const attempt = attemptOf(judgement, now, durationMs);
+  const words = result.kind === 'failure' ? wordsOf(result) : undefined;
+  const attempt = attemptOf(judgement, now, result.durationMs, words);
   const settlement = settlementOf(state, visit.entry, judgement, attempt, { robots: visit.robots }, now);
   return emit(state, { permit, settlements: [settlement] }, now);
 }
@@ -163,7 +165,7 @@ export function emitContent(
       : { ...transport, next: 'commit' };
   const tooFar = judgement.outcome === 'redirected' && /R*$/.exec(entry.record.hopPath)?.[0].length === REDIRECTS_MAX;
   if (tooFar) judgement = { ...judgement, outcome: 'refused', code: 'redirect_limit', urlState: 'refused' };
-  const attempt = attemptOf(judgement, now, visit.durationMs);
+  const attempt = attemptOf(judgement, now, visit.durationMs, detailOf(judgement, result));
   const parsed = result.kind === 'parsed' ? result : null;
   const isPage = (judgement.outcome === 'fetched' || judgement.outcome === 'unchanged') && parsed !== null;
   const changes = { robots: visit.robots, ...(isPage ? learned(visit, judgement, parsed) : {}) };
@@ -204,9 +206,28 @@ function attemptOf(
   judgement: Pick<ContentJudgement, 'outcome' | 'code' | 'status'>,
   now: Instant,
   durationMs: number,
+  detail?: string,
 ): Attempt {
   const { outcome, code, status } = judgement;
-  return { atMs: Math.round(now.wallMs), outcome, code, status, tier: 1, durationMs: Math.round(durationMs) };
+  const attempt: Attempt = {
+    atMs: Math.round(now.wallMs),
+    outcome,
+    code,
+    status,
+    tier: 1,
+    durationMs: Math.round(durationMs),
+  };
+  return detail === undefined ? attempt : { ...attempt, detail };
+}
+
+/** Where a redirect leads, or why the body could not be read. */
+function detailOf({ outcome, code }: ContentJudgement, result: ParseResult): string | undefined {
+  if (result.kind === 'unparsed') return wordsOf(result);
+  return outcome === 'redirected' || code === 'redirect_limit' ? result.redirect?.url : undefined;
+}
+
+function wordsOf({ detail }: { readonly detail: string }): string {
+  return detail.slice(0, DETAIL_CHARACTERS_MAX);
 }
 
 function settlementOf(

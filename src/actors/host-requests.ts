@@ -118,7 +118,7 @@ export function transported(
   }
   state.open.delete(permit);
   if (visit.what === 'page') {
-    return goOn(state, now, [emitTransport(state, permit, visit, transport, result.durationMs, now)], verdict);
+    return goOn(state, now, [emitTransport(state, permit, visit, transport, result, now)], verdict);
   }
   if (transport.next === 'retry_fresh') {
     abandon(state, permit, visit, now);

@@ -87,6 +87,10 @@ class RemoteControl implements Control {
     return this.#get<Control['tree']>('/tree');
   }
 
+  why(url: string) {
+    return this.#post<Control['why']>('/why', { url });
+  }
+
   pause() {
     return this.#post<Control['pause']>('/pause', {});
   }

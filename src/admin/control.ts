@@ -10,6 +10,7 @@ import type { Code } from '../domain/outcome.js';
 import type { PriorityClass, QueuePosition } from '../domain/record.js';
 import type { Breaker } from '../policy/breaker.js';
 import type { KernelCounts } from '../supervision/kernel.js';
+import type { WhyAnswer } from '../why/answer.js';
 
 export interface Control {
   status(): Promise<StatusReport>;
@@ -18,6 +19,8 @@ export interface Control {
   host(name: HostName): Promise<HostReport>;
   /** Rejects with ControlError `not_running`. */
   tree(): Promise<TreeReport>;
+  /** Everything known of one URL, whatever it is. */
+  why(url: string): Promise<WhyAnswer>;
   pause(): Promise<PauseReport>;
   resume(): Promise<PauseReport>;
   /** All of one wish enter in one commit; resolves after it. */
@@ -246,8 +249,10 @@ export interface ExcludeWish {
 }
 
 export interface ExcludeReport {
-  /** In force now. */
+  /** Excluded by command, now. */
   readonly patterns: readonly string[];
+  /** Excluded by configuration, beside them. */
+  readonly configured: readonly string[];
   readonly changed: boolean;
 }
 

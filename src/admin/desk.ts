@@ -8,6 +8,13 @@ import type { HostName } from '../domain/host.js';
 import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import type { Totals } from '../protocols/commit.js';
 import type { Clock, StorePort } from '../protocols/ports.js';
+import type { WhyAnswer } from '../why/answer.js';
+import { explain } from '../why/explain.js';
+import type { LiveFacts } from '../why/facts.js';
+import { gatherFacts } from '../why/gather.js';
+import { lastConfig, termsOf } from '../why/last-run.js';
+import { type InFlight, liveFacts } from '../why/live.js';
+import { judge, rulesInForce } from '../why/rules.js';
 import {
   type Control,
   ControlError,
@@ -33,6 +40,8 @@ export interface Live {
   /** Null when the workbench does not answer in time. */
   describe(hosts: readonly HostName[]): Promise<BenchFacts | null>;
   tree(): TreeReport;
+  /** Requests under way. */
+  inFlight(): InFlight;
 }
 
 /** Who carries wishes out. */
@@ -110,6 +119,30 @@ export class Desk implements Control {
     const { live, dataDir } = this.#ground;
     if (live === null) throw notRunning(dataDir);
     return live.tree();
+  }
+
+  async why(url: string): Promise<WhyAnswer> {
+    const { store, clock, live } = this.#ground;
+    const config = lastConfig(await store.lastRun());
+    const rules = config === null ? null : rulesInForce(config, await store.readSettings());
+    const facts = await gatherFacts(url, {
+      store,
+      nowMs: clock.wallMs(),
+      judge: rules === null ? null : (candidate, depth) => judge(rules, candidate, depth),
+      termsOf: config === null ? null : (host) => termsOf(config, host),
+      liveOf: live === null ? null : (canonical, host) => this.#liveFacts(live, canonical, host),
+    });
+    return explain(facts);
+  }
+
+  async #liveFacts(live: Live, url: string, host: HostName): Promise<LiveFacts> {
+    const bench = await live.describe([host]);
+    return liveFacts(url, host, {
+      inFlight: live.inFlight(),
+      gateOpensAtMs: bench?.gates[0]?.nextAllowedAtMs ?? null,
+      paused: live.facts().isPaused,
+      holds: bench?.holds ?? live.facts().holds,
+    });
   }
 
   pause(): Promise<PauseReport> {

@@ -27,6 +27,9 @@ const seedBody = z.strictObject({
   again: z.boolean().default(false),
 });
 
+/** Not of the route: a URL that is asked about may have any length that a link can have. */
+const whyBody = z.strictObject({ url: z.string().min(1).max(SEED_CHARACTERS_MAX) });
+
 const excludeBody = z.strictObject({
   patterns: z.array(z.string().min(1).max(2_048)).max(PATTERNS_MAX),
   remove: z.boolean().default(false),
@@ -42,6 +45,7 @@ export function controlRoutes(control: Control): Routes {
       control.host(params.name),
     );
     app.get('/tree', () => control.tree());
+    app.post('/why', { schema: { body: whyBody } }, ({ body }) => control.why(body.url));
     app.post('/pause', () => control.pause());
     app.post('/resume', () => control.resume());
     app.post('/seed', { schema: { body: seedBody } }, ({ body }) => control.seed(body));

@@ -25,6 +25,8 @@ export function readSeed(text: string): Candidate | { readonly refusal: Code } {
 export interface Sown {
   readonly queued: readonly string[];
   readonly known: readonly string[];
+  /** What the rules of the crawl don't let in. */
+  readonly refused: readonly { readonly url: string; readonly code: Code }[];
 }
 
 /** The engine, or a store without one. */
@@ -52,11 +54,13 @@ export async function sowAll({ urls, again }: SeedWish, field: Field): Promise<S
       if (!isRefusal(made) && code === null && !candidates.has(made.url)) candidates.set(made.url, made);
     }
   }
-  const { queued } = candidates.size === 0 ? NOTHING : await field.sow([...candidates.values()], again);
-  return reportOf(lines, new Set(queued));
+  const sown = candidates.size === 0 ? NOTHING : await field.sow([...candidates.values()], again);
+  const refused = new Map(sown.refused.map(({ url, code }) => [url, code]));
+  const judged = lines.map((line) => ({ ...line, code: line.code ?? refused.get(line.url ?? '') ?? null }));
+  return reportOf(judged, new Set(sown.queued));
 }
 
-const NOTHING: Sown = { queued: [], known: [] };
+const NOTHING: Sown = { queued: [], known: [], refused: [] };
 
 /** Of the same URL twice the first is the one that was queued. */
 function reportOf(

@@ -7,6 +7,7 @@
  */
 import type { QueueSummary } from '../domain/record.js';
 import type { BenchFacts, GateFacts } from '../protocols/bench.js';
+import { PAUSED } from '../actors/frontier.js';
 import type { Totals } from '../protocols/commit.js';
 import type { StorePort } from '../protocols/ports.js';
 import type { CrawlState, StatusReport, WaitCause } from './control.js';
@@ -18,9 +19,6 @@ export const HOSTS_COUNTED_MAX = 20_000;
 /** Hosts that are looked at closely: four reads each. */
 export const HOSTS_EXAMINED_MAX = 256;
 const HOSTS_AT_ONCE = 1_000;
-
-/** Why the workbench holds the permits of a crawl that somebody paused. */
-export const PAUSED = 'paused';
 
 /** What a running crawl knows of itself. Times are of the wall clock. */
 export interface RunFacts {

@@ -6,16 +6,20 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
-import { seedAdmission } from '../actors/frontier.js';
-import type { Candidate } from '../domain/url.js';
+import { seedAdmission, settingsChange } from '../actors/frontier.js';
+import { configuredRules } from '../config/rules.js';
+import { changed } from '../domain/crawl-settings.js';
+import { refusalOf, rulesOf } from '../policy/admission.js';
+import type { Part } from '../protocols/commit.js';
 import { hostDelayMs } from '../policy/delay.js';
 import type { Clock, StorePort } from '../protocols/ports.js';
 import { warcinfoRecord } from '../sinks/warc-record.js';
 import { openStore } from '../store/store.js';
-import type { Control, SeedWish } from './control.js';
-import { Desk, notRunning } from './desk.js';
+import { lastConfig } from '../why/last-run.js';
+import { changesBy, type Keeper } from './changes.js';
+import type { Control } from './control.js';
+import { Desk } from './desk.js';
 import { literalRefusal } from './seed-rules.js';
-import { type Field, sowAll, type Sown } from './seeds.js';
 
 export interface StoppedCrawl {
   readonly control: Control;
@@ -46,29 +50,50 @@ export async function openStopped(dataDir: string, config: Config, clock: Clock)
     delayMsOf: (host: string) => hostDelayMs(host, politeness),
     adaptiveFactor: politeness.adaptiveFactor,
   };
-  const field: Field = {
-    refusalOf: literalRefusal(config),
-    sow: (candidates, again) => sowInto(store, candidates, again, clock),
-  };
-  const later = () => Promise.reject(notRunning(dataDir));
-  const changes = { pause: later, resume: later, exclude: later, seed: (wish: SeedWish) => sowAll(wish, field) };
-  const control = new Desk({ dataDir, store, clock, terms, live: null, isPaused: false, changes });
+  const keeper = storeKeeper(store, config, clock);
+  const control = new Desk({
+    dataDir,
+    store,
+    clock,
+    terms,
+    live: null,
+    isPaused: store.opened().settings.paused,
+    changes: changesBy(keeper),
+  });
   return { control, close: () => store.close() };
 }
 
-/** D1: all of them in one commit, on the disk when it resolves. */
-async function sowInto(
-  store: StorePort,
-  candidates: readonly Candidate[],
-  again: boolean,
-  clock: Clock,
-): Promise<Sown> {
-  const { batch, nextSequence } = store.opened();
-  const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
-  const admitted = candidates.map((candidate, i) => seedAdmission(candidate, nextSequence + i, now));
-  const seeds = candidates.map(({ url, key }) => ({ url, key }));
-  const part = { kind: 'seed', command: 1, again, seeds, refused: [], admitted, settings: null } as const;
-  const known = new Set((await store.commit(batch + 1, [part], true)).known);
-  const urlsOf = (isKnown: boolean) => seeds.filter(({ key }) => known.has(key) === isKnown).map(({ url }) => url);
-  return { queued: urlsOf(false), known: urlsOf(true) };
+/** The settings and the queues as they are stored; each wish is a batch of its own, on the disk when it is answered (D1). */
+function storeKeeper(store: StorePort, config: Config, clock: Clock): Keeper {
+  const opened = store.opened();
+  let { batch, nextSequence, settings } = opened;
+  const commit = async (part: Part) => store.commit(++batch, [part], true);
+  return {
+    otherwise: 'stopped',
+    configuredExclusions: config.exclude,
+    refusalOf: literalRefusal(config),
+    settings: () => settings,
+    change: async (wish) => {
+      const change = settingsChange(settings, wish);
+      const result = changed(settings, change);
+      await commit({ kind: 'settings', command: 1, settings: change, result, admitted: [] });
+      settings = result;
+      return settings;
+    },
+    sow: async (candidates, again) => {
+      const hosts = [...new Set(candidates.map(({ host }) => host))];
+      const rules = rulesOf(configuredRules(lastConfig(await store.lastRun()) ?? config), settings, hosts);
+      const judged = candidates.map((one) => ({ ...one, refusal: refusalOf(rules, { ...one, depth: 0 }) }));
+      const refused = judged.flatMap(({ url, refusal }) => (refusal === null ? [] : [{ url, code: refusal.code }]));
+      const seeds = judged.filter(({ refusal }) => refusal === null);
+      const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
+      const admitted = seeds.map((seed) => seedAdmission(seed, nextSequence++, now));
+      const scope = { scopeHosts: hosts };
+      const receipt = await commit({ kind: 'seed', command: 1, again, seeds, refused, admitted, settings: scope });
+      settings = changed(settings, scope);
+      const known = new Set(receipt.known);
+      const urlsOf = (isKnown: boolean) => seeds.filter(({ key }) => known.has(key) === isKnown).map(({ url }) => url);
+      return { queued: urlsOf(false), known: urlsOf(true), refused };
+    },
+  };
 }

@@ -5,6 +5,7 @@ import { crawlCommand } from './crawl.js';
 import { daemonCommand } from './daemon.js';
 import { excludeCommand } from './exclude.js';
 import { hostCommand, hostsCommand } from './hosts.js';
+import { robotsCommand } from './robots.js';
 import { pauseCommand, resumeCommand } from './pause.js';
 import { practiceCommand } from './practice.js';
 import { seedCommand } from './seed.js';
@@ -12,6 +13,7 @@ import { simCommand } from './sim.js';
 import { statusCommand } from './status.js';
 import type { CommandFactory } from './terminal.js';
 import { treeCommand } from './tree.js';
+import { whyCommand } from './why.js';
 
 export const COMMANDS: readonly CommandFactory[] = [
   crawlCommand,
@@ -24,8 +26,10 @@ export const COMMANDS: readonly CommandFactory[] = [
   resumeCommand,
   excludeCommand,
   practiceCommand,
+  whyCommand,
   treeCommand,
   simCommand,
   canonicalCommand,
+  robotsCommand,
   configCommand,
 ];

@@ -1,7 +1,7 @@
 /** `orbweaver daemon`: a crawl that goes on when nothing is left, for seeds to come and URLs that fall due. */
 import { Command, Option } from 'commander';
 import type { CrawlCommandOptions } from './crawling.js';
-import { DATA_DEFAULT, wholeNumber, withConfigOptions, withJsonOption, withLogOptions, repeatable } from './options.js';
+import { DATA_DEFAULT, repeatable, wholeNumber, withConfigOptions, withJsonOption, withLogOptions } from './options.js';
 import { examples } from './program.js';
 import type { ExitCode, Terminal } from './terminal.js';
 

@@ -18,20 +18,21 @@ export function excludeCommand(terminal: Terminal): Command {
     .option('--list', 'only say which are in force', false)
     .addHelpText('after', () =>
       examples(
-        ["exclude '*/calendar/*' --data crawls/example", 'a calendar without an end'],
-        ["exclude '*/calendar/*' --remove --data crawls/example", 'take it back'],
+        ['exclude /calendar/ --data crawls/example', 'a calendar without an end, on every host'],
+        ['exclude /calendar/ --remove --data crawls/example', 'take it back'],
         ['exclude --list --data crawls/example', 'which are in force'],
       ),
     );
   return withDataOptions(command).action(async (patterns: string[], options: ExcludeOptions) => {
     if ((patterns.length === 0) !== options.list) {
       const message = options.list ? '--list takes no pattern' : 'give a pattern, or --list';
-      throw new CommandError('usage', message, EXIT.usage, 'exclude', "quote it, as in '*/calendar/*'");
+      throw new CommandError('usage', message, EXIT.usage, 'exclude', 'as in /calendar/');
     }
     const { withControl } = await import('./reach.js');
     const report = await withControl(options, (control) => control.exclude({ patterns, remove: options.remove }));
     if (options.json) return printJson(terminal, report);
-    if (report.patterns.length === 0) terminal.print('No pattern is in force.');
     for (const pattern of report.patterns) terminal.print(pattern);
+    for (const pattern of report.configured) terminal.print(`${pattern}  (configured)`);
+    if (report.patterns.length + report.configured.length === 0) terminal.print('No pattern is in force.');
   });
 }

@@ -109,7 +109,8 @@ function drawnOn(stream: ProgressStream): Progress {
       if (drawnAtMs !== null && nowMs - drawnAtMs < DRAWN_EVERY_MS) return;
       drawnAtMs = nowMs;
       // One column less: a line that fills the last one wraps on some terminals.
-      draw(formatProgress(snapshot, (stream.columns ?? COLUMNS_ASSUMED) - 1));
+      // A terminal that does not know its width says 0.
+      draw(formatProgress(snapshot, (stream.columns || COLUMNS_ASSUMED) - 1));
     },
     aside: (line) => {
       const below = shown;

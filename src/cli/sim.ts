@@ -11,6 +11,7 @@ interface SimOptions {
   readonly hosts: number;
   readonly pages: number;
   readonly kills: number;
+  readonly pauses: number;
   readonly diskErrors: number;
   readonly json: boolean;
 }
@@ -27,6 +28,7 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
     .option('--hosts <h>', 'hosts of the web', wholeNumber(1, 10_000), 6)
     .option('--pages <n>', 'pages on all hosts together', wholeNumber(1, 1e6), 60)
     .option('--kills <n>', 'deaths of the process (kill -9)', wholeNumber(0, 1_000), 3)
+    .option('--pauses <n>', 'pauses by command, each taken back after a while', wholeNumber(0, 1_000), 1)
     .option('--disk-errors <n>', 'writes that fail', wholeNumber(0, 1_000), 1);
   return withJsonOption(command).action(async (options: SimOptions) => {
     let violations = 0;
@@ -48,12 +50,15 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
   });
 }
 
-async function universe(seed: number, { hosts, pages, kills, diskErrors, days }: SimOptions): Promise<UniverseResult> {
+async function universe(
+  seed: number,
+  { hosts, pages, kills, pauses, diskErrors, days }: SimOptions,
+): Promise<UniverseResult> {
   const { productionEngine } = await import('../sim/engine.js');
   const { runUniverse } = await import('../sim/universe.js');
   const bounds = { simulatedMsMax: days * DAY_MS, eventsMax: EVENTS_MAX };
   return runUniverse(
-    { seed, hosts, pages, kills, storeErrors: diskErrors, again: true, ...bounds },
+    { seed, hosts, pages, kills, pauses, storeErrors: diskErrors, again: true, openings: true, ...bounds },
     productionEngine(),
   );
 }

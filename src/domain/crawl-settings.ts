@@ -26,8 +26,6 @@ export interface ConfiguredRules {
 }
 
 export interface CrawlSettings {
-  /** Of the newest run; null before the first. */
-  readonly configured: ConfiguredRules | null;
   /** Patterns that were excluded by command, beside those of the configuration. */
   readonly exclusions: readonly string[];
   readonly paused: boolean;
@@ -37,14 +35,13 @@ export interface CrawlSettings {
 
 /** What is different from now on; what is left out stays as it was. */
 export interface SettingsChange {
-  readonly configured?: ConfiguredRules;
   readonly exclusions?: readonly string[];
   readonly paused?: boolean;
   /** These are added. */
   readonly scopeHosts?: readonly HostName[];
 }
 
-export const NO_SETTINGS: CrawlSettings = { configured: null, exclusions: [], paused: false, scopeHosts: [] };
+export const NO_SETTINGS: CrawlSettings = { exclusions: [], paused: false, scopeHosts: [] };
 
 /** The settings after a change. Hosts are given once each: whoever adds one has looked whether it is there. */
 export function changed(settings: CrawlSettings, { scopeHosts = [], ...rest }: SettingsChange): CrawlSettings {
@@ -52,6 +49,6 @@ export function changed(settings: CrawlSettings, { scopeHosts = [], ...rest }: S
 }
 
 /** Whether it says anything at all. */
-export function changesNothing({ configured, exclusions, paused, scopeHosts = [] }: SettingsChange): boolean {
-  return configured === undefined && exclusions === undefined && paused === undefined && scopeHosts.length === 0;
+export function changesNothing({ exclusions, paused, scopeHosts = [] }: SettingsChange): boolean {
+  return exclusions === undefined && paused === undefined && scopeHosts.length === 0;
 }

@@ -79,4 +79,9 @@ export interface Attempt {
   readonly status: number | null;
   readonly tier: 1 | 2 | 3;
   readonly durationMs: number;
+  /** Where a redirect leads, which address the guard refused, what the connection said; absent where nothing more is known. */
+  readonly detail?: string;
 }
+
+/** A detail beyond it is cut, but for the target of a redirect, which has the bound of a URL. */
+export const DETAIL_CHARACTERS_MAX = 300;

@@ -100,6 +100,14 @@ export interface QueueEntry {
   readonly record: UrlRecord;
 }
 
+/** Where a queued URL stands among the rows of its host. */
+export interface Standing {
+  /** Null: behind more rows than were looked at. */
+  readonly at: QueuePosition | null;
+  /** Rows of the same queue that come first; as many as were looked at where it was not found among them. */
+  readonly before: number;
+}
+
 /** What the recorder keeps of one host's back queue. Never part of the host's own snapshot. */
 export interface QueueSummary {
   readonly host: HostName;

@@ -235,7 +235,7 @@ function isBodiless(status: number): boolean {
 
 /** Only if it is that of the answer: the library and we may have read the bytes differently. */
 function headOf(raw: string | null, status: number): string | null {
-  return raw !== null && raw.startsWith('HTTP/') && Number(raw.slice(9, 12)) === status ? raw : null;
+  return raw?.startsWith('HTTP/') && Number(raw.slice(9, 12)) === status ? raw : null;
 }
 
 function headersOf(raw: Dispatcher.DispatchController['rawHeaders']): Header[] {

@@ -8,7 +8,6 @@ import type { Attempt, Code } from '../domain/outcome.js';
 import {
   ATTEMPTS_KEPT,
   type DeadLetter,
-  type PriorityClass,
   type QueueEntry,
   type QueuePosition,
   type RobotsEvidence,
@@ -133,9 +132,12 @@ export function isAtRest({ state }: UrlRecord): boolean {
   return state !== 'queued' && state !== 'waiting' && state !== 'parked' && state !== 'blocked_by_robots';
 }
 
-/** The record of a URL that is to be fetched again: what is known of it stays, what was used up is given back. */
-export function queuedAgain(record: UrlRecord, priority: PriorityClass): UrlRecord {
-  return { ...record, state: 'queued', priority, deliveries: 0, workerCrashes: 0, processDeaths: 0 };
+/**
+ * The record of a URL that is to be fetched again: what is known of it stays, what was used up is given back. As a seed
+ * it is as near as can be, however far from one it was found.
+ */
+export function queuedAgain(record: UrlRecord, { priority, depth }: Pick<UrlRecord, 'priority' | 'depth'>): UrlRecord {
+  return { ...record, state: 'queued', priority, depth, deliveries: 0, workerCrashes: 0, processDeaths: 0 };
 }
 
 /** A delivery was used: it waits for the next, or it was the last. */

@@ -25,8 +25,8 @@ const ETAG = /^(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"$/;
 /** The validators of an answer; null where there is none that could be sent back. */
 export function validatorsOf(headers: readonly Header[], nowWallMs: number): Validators {
   return {
-    etag: etagOf(valueOf(headers, 'etag')),
-    lastModified: lastModifiedOf(valueOf(headers, 'last-modified'), nowWallMs),
+    etag: etagOf(headerOf(headers, 'etag')),
+    lastModified: lastModifiedOf(headerOf(headers, 'last-modified'), nowWallMs),
   };
 }
 
@@ -74,6 +74,6 @@ function lastModifiedOf(value: string | null, nowWallMs: number): string | null 
   return atMs !== null && atMs <= nowWallMs ? text : null;
 }
 
-function valueOf(headers: readonly Header[], name: string): string | null {
+function headerOf(headers: readonly Header[], name: string): string | null {
   return headers.find(([spelled]) => spelled.toLowerCase() === name)?.[1] ?? null;
 }

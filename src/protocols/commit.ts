@@ -4,7 +4,7 @@
  * The frontier adds what was admitted to it, the recorder groups parts into batches, the store turns a batch into
  * rows. Links are admitted in the same part as the visit that found them, so that neither can be without the other.
  */
-import type { SettingsChange } from '../domain/crawl-settings.js';
+import type { CrawlSettings, SettingsChange } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { Attempt, Code } from '../domain/outcome.js';
 import type { ArchiveRecords } from '../domain/parsing.js';
@@ -105,6 +105,8 @@ export interface SettingsPart {
   readonly kind: 'settings';
   readonly command: number;
   readonly settings: SettingsChange;
+  /** What the settings come to with it: the answer to the command. */
+  readonly result: CrawlSettings;
   readonly admitted: readonly never[];
 }
 

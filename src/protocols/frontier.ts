@@ -1,5 +1,4 @@
 /** What may be said to the frontier, the priority actor: admission, front queues, fan-out to hosts. */
-import type { ConfiguredRules } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { PriorityClass } from '../domain/record.js';
@@ -44,7 +43,6 @@ export interface RulesChange {
   /** Patterns that no longer are. What was left for them comes back only when it is found or seeded again. */
   readonly admit?: readonly string[];
   readonly paused?: boolean;
-  readonly configured?: ConfiguredRules;
 }
 
 /** A host's wish to be recorded, with the links and redirect targets that came with it. */

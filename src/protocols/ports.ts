@@ -6,7 +6,7 @@ import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { FetchRequest, FetchResult, Resolution } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
-import type { QueueSummary, UrlRecord } from '../domain/record.js';
+import type { DeadLetter, QueueSummary, Standing, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { BlockedRead, HostLoaded, HostsListed, Log, QueueRead } from './effects.js';
 import type { CommitReceipt, Part, Totals } from './commit.js';
@@ -70,8 +70,18 @@ export interface StorePort {
    */
   countDeaths(urls: readonly { readonly key: UrlKey; readonly host: HostName }[]): Promise<readonly UrlRecord[]>;
   readSummary(host: HostName): Promise<QueueSummary | null>;
+  /** Where a URL stands in the queue that its state names; null when it is in none. Looks at `rowsMax` rows at most. */
+  readStanding(record: UrlRecord, rowsMax: number): Promise<Standing | null>;
+  /** What is kept of a URL that was given up; null when it was not. */
+  readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null>;
+  /** What the run that begins was told, as text: of the last one only. On the disk when it resolves. */
+  noteRun(told: string): Promise<void>;
+  /** Null where no run has said. */
+  lastRun(): Promise<string | null>;
   /** Counts of every host that was ever queued for, in pages, in the order of the store. Rejects with StoreError. */
   listSummaries(after: HostName | null, limit: number): Promise<SummaryPage>;
+  /** What the operators of the crawl wish, as of the newest commit. */
+  readSettings(): Promise<CrawlSettings>;
   /** What the store held when it was opened. */
   opened(): StoreOpening;
   close(): Promise<void>;

@@ -13,6 +13,7 @@ import { createBloom } from '../domain/bloom.js';
 import { planTree } from '../main.js';
 import { candidate, isRefused } from '../page/candidate.js';
 import { parse } from '../page/parse.js';
+import type { RulesChange } from '../protocols/frontier.js';
 import * as addresses from '../protocols/addresses.js';
 import type { CrawlEvent, EndReason } from '../protocols/events.js';
 import type { StorePort } from '../protocols/ports.js';
@@ -104,14 +105,40 @@ class ProductionMemory implements EngineMemory {
 
 function bootProduction(composition: Composition): RunningCrawl {
   let interrupt = (): void => {};
+  const changes = new Changes();
   const interrupted = new Promise<EndReason>((resolve) => {
     interrupt = () => resolve('interrupted');
   });
-  return { stopped: runProduction(composition, interrupted), stop: () => interrupt() };
+  return {
+    stopped: runProduction(composition, interrupted, changes),
+    stop: () => interrupt(),
+    pause: (paused) => changes.ask({ paused }),
+  };
+}
+
+/** What is told to a crawl while it may still be opening. */
+class Changes {
+  #command = 1;
+  readonly #waiting: RulesChange[] = [];
+  #tell: ((change: RulesChange, command: number) => void) | null = null;
+
+  ask(change: RulesChange): void {
+    if (this.#tell === null) this.#waiting.push(change);
+    else this.#tell(change, ++this.#command);
+  }
+
+  set heard(tell: (change: RulesChange, command: number) => void) {
+    this.#tell = tell;
+    for (const change of this.#waiting.splice(0)) this.ask(change);
+  }
 }
 
 /** Opens, runs until the end or the interrupt, drains, closes: the steps of the production root, in its order. */
-async function runProduction(composition: Composition, interrupted: Promise<EndReason>): Promise<EndReason> {
+async function runProduction(
+  composition: Composition,
+  interrupted: Promise<EndReason>,
+  changes: Changes,
+): Promise<EndReason> {
   const { ports, seeds, again } = composition;
   const { totals, batch, nextSequence, settings } = ports.store.opened();
   const seen = createBloom(Math.max(EXPECTED_URLS, 2 * totals.urls));
@@ -142,6 +169,7 @@ async function runProduction(composition: Composition, interrupted: Promise<EndR
   const kernel = createKernel(engineTree(plan), { ...ports, announce }, { trace: composition.trace });
   kernel.start();
   kernel.tell(addresses.frontier, { type: 'seed', command: 1, again, candidates, refused: [] });
+  changes.heard = (change, command) => kernel.tell(addresses.frontier, { type: 'change', command, change });
   const end = await Promise.race([ended, interrupted, kernel.failed]);
   if (typeof end !== 'string') throw new Error(`the tree failed at ${end.actor}: ${end.reason}`);
   kernel.tell(addresses.workbench, { type: 'drain' });

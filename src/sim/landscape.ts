@@ -22,6 +22,8 @@ export interface LandscapeSettings {
   readonly hostFaults: number;
   /** Of pages that are something else than a page in the end. */
   readonly oddities: number;
+  /** Whether there are hosts whose robots.txt disallows less after some days. */
+  readonly openings: boolean;
 }
 
 export type Failure =
@@ -168,7 +170,7 @@ function drawHost(index: number, settings: LandscapeSettings, random: Random): H
             'none',
             'allow',
             'prefix',
-            'opening',
+            settings.openings ? 'opening' : 'prefix',
             'crawl-delay',
             'forbidden',
             index % 4 === 3 ? 'closed' : 'allow',

@@ -20,6 +20,8 @@ export interface PlanSettings {
    * one looks over to the next life, which has no other clock to ask.
    */
   readonly clockJumps: number;
+  /** Paused by command, and resumed by another after a while. */
+  readonly pauses: number;
   /** Commits that the disk refuses. */
   readonly storeErrors: number;
 }
@@ -28,6 +30,7 @@ export type Deed =
   | { readonly kind: 'kill'; readonly downMs: number }
   | { readonly kind: 'stop'; readonly downMs: number }
   | { readonly kind: 'freeze'; readonly forMs: number }
+  | { readonly kind: 'pause'; readonly forMs: number }
   | { readonly kind: 'clock-jump'; readonly byMs: number };
 
 export type Trigger =
@@ -57,6 +60,7 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   add(settings.stops, 'stop', (own) => ({ kind: 'stop', downMs: drawDownMs(own) }));
   add(settings.freezes, 'freeze', (own) => ({ kind: 'freeze', forMs: own.logUniform(10, 30_000) }));
   add(settings.clockJumps, 'clock', (own) => ({ kind: 'clock-jump', byMs: -own.logUniform(100, 3_600_000) }));
+  add(settings.pauses, 'pause', (own) => ({ kind: 'pause', forMs: own.logUniform(10, 120_000) }));
   const failing = random.fork('failing');
   const failingCommits = new Set(
     Array.from({ length: settings.storeErrors }, () => failing.logUniform(1, settings.pages)),

@@ -89,7 +89,12 @@ class SimulatedDisk implements Disk {
       countDeaths: (urls) => inner.countDeaths(urls),
       readRecord: (key, host) => read('record', () => inner.readRecord(key, host)),
       readSummary: (host) => read('summary', () => inner.readSummary(host)),
+      readStanding: (record, rowsMax) => read('standing', () => inner.readStanding(record, rowsMax)),
+      readDead: (key, host) => read('dead', () => inner.readDead(key, host)),
+      noteRun: (told) => inner.noteRun(told),
+      lastRun: () => inner.lastRun(),
       listSummaries: (after, limit) => read('summaries', () => inner.listSummaries(after, limit)),
+      readSettings: () => inner.readSettings(),
       opened: () => inner.opened(),
     };
   }

@@ -82,6 +82,8 @@ export interface RunningCrawl {
   /** Resolves when it has drained and all is on the disk. */
   readonly stopped: Promise<EndReason>;
   stop(): void;
+  /** Answered by the event `changed`, once it is committed. */
+  pause(paused: boolean): void;
 }
 
 export interface UniverseViolation {
@@ -137,10 +139,12 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   faults: 0.25,
   hostFaults: 0.3,
   oddities: 0.15,
+  openings: false,
   kills: 3,
   stops: 0,
   freezes: 0,
   clockJumps: 0,
+  pauses: 0,
   storeErrors: 0,
   delayMs: 1_000,
   simulatedMsMax: 30 * 86_400_000,
@@ -148,6 +152,9 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   again: false,
   traceLinesKept: 400,
 };
+
+/** A permit that was given before a pause may be spent for so long. */
+const PERMIT_LIFE_MS = 5_000;
 
 /** After so many on one URL it is a dead letter; a kill may hide one from the registry. */
 const WORKER_DEATHS_MAX = 2;
@@ -175,9 +182,13 @@ class Universe {
   readonly #parsers: SimulatedParsers;
   readonly #moments: Moment[] = [];
   readonly #violations: UniverseViolation[] = [];
-  readonly #tally = { kills: 0, stops: 0, freezes: 0, clockJumps: 0, pages: 0 };
   /** Deeds that wait for a number of commits or requests, and for some milliseconds after it. */
   readonly #armed = { commit: new Map<number, [Deed, number][]>(), request: new Map<number, [Deed, number][]>() };
+  /** What an operator has told the crawl, until it is answered. */
+  #wish: 'none' | 'paused' | 'resumed' = 'none';
+  /** When a pause was answered; null while none holds. */
+  #pausedSinceMs: number | null = null;
+  readonly #tally = { kills: 0, stops: 0, freezes: 0, clockJumps: 0, pauses: 0, pages: 0 };
   #owner: Owner = WORLD;
   /** Since when pages are asked for once more; null: they are not yet. */
   #againSinceMs: number | null = null;
@@ -236,7 +247,7 @@ class Universe {
   async #live(): Promise<'done' | 'again'> {
     const owner = ++this.#owner;
     const ended = new Promise<LifeEnd>((end) => {
-      this.#life = { owner, end, stop: () => {}, stopDownMs: null };
+      this.#life = { owner, end, stop: () => {}, pause: () => {}, stopDownMs: null };
     });
     this.#web.booted(owner);
     this.#remember('boot');
@@ -265,6 +276,8 @@ class Universe {
     const life = this.#life;
     if (life?.owner !== owner) return;
     life.stop = () => running.stop();
+    life.pause = (paused) => running.pause(paused);
+    if (this.#wish === 'resumed') life.pause(false);
     const reason = await running.stopped;
     const downMs = reason === 'interrupted' ? (life.stopDownMs ?? 0) : WAITING_MS;
     // A process that ends is an event of the world.
@@ -287,7 +300,10 @@ class Universe {
       names: this.#web.names,
       parsers: this.#parsers.port,
       logs,
-      announce: (event) => simulation.note('announce', event.event),
+      announce: (event) => {
+        simulation.note('announce', event.event);
+        if (event.event === 'changed') this.#answered(event.settings.paused);
+      },
     };
   }
 
@@ -319,7 +335,10 @@ class Universe {
         this.#simulation.after(thenMs, () => this.#befall(deed), { owner: WORLD, label: deed.kind });
     };
     this.#disk.onApplied = (commits) => fire(this.#armed.commit.get(commits));
-    this.#web.onArrived = (requests) => fire(this.#armed.request.get(requests));
+    this.#web.onArrived = (requests) => {
+      this.#judgeArrival();
+      fire(this.#armed.request.get(requests));
+    };
   }
 
   /** Does nothing to a crawl that is down, and does not count then. */
@@ -336,6 +355,8 @@ class Universe {
         this.#tally.freezes += 1;
         this.#remember(`frozen for ${Math.round(deed.forMs)} ms`);
         return this.#simulation.freeze(life.owner, deed.forMs);
+      case 'pause':
+        return this.#pause(life, deed.forMs);
       case 'clock-jump':
         this.#tally.clockJumps += 1;
         this.#remember(`wall clock moved by ${Math.round(deed.byMs)} ms`);
@@ -355,6 +376,38 @@ class Universe {
       life.end({ why: 'killed', downMs });
     };
     this.#simulation.after(DRAIN_MS_MAX, tooLate, { owner: WORLD, label: 'drain deadline' });
+  }
+
+  // -- a pause ----------------------------------------------------------------------------------------------------
+
+  /** One at a time. Nobody takes back what has not been answered. */
+  #pause(life: Life, forMs: number): void {
+    if (this.#wish !== 'none' || life.stopDownMs !== null) return;
+    this.#tally.pauses += 1;
+    this.#wish = 'paused';
+    this.#remember('told to pause');
+    this.#simulation.as(life.owner, () => life.pause(true), 'pause');
+    const resume = (): void => {
+      this.#wish = 'resumed';
+      this.#pausedSinceMs = null;
+      this.#remember('told to go on');
+      const now = this.#life;
+      // A life that is still opening its store is told when it has.
+      if (now !== null) this.#simulation.as(now.owner, () => now.pause(false), 'resume');
+    };
+    this.#simulation.after(forMs, resume, { owner: WORLD, label: 'resume' });
+  }
+
+  #answered(paused: boolean): void {
+    if (this.#wish === 'paused' && paused) this.#pausedSinceMs = this.#simulation.nowMs;
+    if (this.#wish === 'resumed' && !paused) this.#wish = 'none';
+  }
+
+  /** A pause that was answered holds, whatever dies meanwhile; permits that were given before it may still be spent. */
+  #judgeArrival(): void {
+    const since = this.#pausedSinceMs;
+    if (since !== null && this.#simulation.nowMs > since + PERMIT_LIFE_MS)
+      this.#accuse('paused', `a request ${Math.round(this.#simulation.nowMs - since)} ms after the pause was answered`);
   }
 
   // -- judgement --------------------------------------------------------------------------------------------------
@@ -423,6 +476,7 @@ class Universe {
       parser: [...this.#parsers.crashes.values()].reduce((sum, count) => sum + count, 0),
       freeze: this.#tally.freezes,
       'clock-jump': this.#tally.clockJumps,
+      pause: this.#tally.pauses,
     };
     for (const [kind, count] of Object.entries(more)) if (count > 0) faultKinds[kind] = count;
     return {
@@ -472,6 +526,7 @@ interface Life {
   readonly owner: Owner;
   readonly end: (end: LifeEnd) => void;
   stop: () => void;
+  pause: (paused: boolean) => void;
   /** How long it stays down after the stop that it was asked for. */
   stopDownMs: number | null;
 }

@@ -4,7 +4,7 @@
  * Each record is a gzip member of its own, so the archive is walked member by member; where one ends, only its
  * decompression tells. Lines are those that were written with the records, in the order of the records.
  */
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import { inflateRawSync } from 'node:zlib';
 import { cdxjLine, mimeOfHead, REVISIT_MIME } from './cdxj.js';
 import type { FileSystem } from './files.js';

@@ -398,7 +398,7 @@ class Building {
       return;
     }
     this.#admitted?.add(found.key);
-    const record = before === undefined ? found : queuedAgain(before, found.priority);
+    const record = before === undefined ? found : queuedAgain(before, found);
     if (before?.state === 'dead') this.#redeem(before);
     const draft = this.draftOf(record.host);
     const at = positionOfAdmitted(record, sequence);

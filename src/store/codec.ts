@@ -8,7 +8,7 @@
  * 2. A version's shape never changes. A new shape is a new version, and the old one stays readable.
  */
 import { Packr } from 'msgpackr';
-import type { ConfiguredRules, CrawlSettings, ScopeKind } from '../domain/crawl-settings.js';
+import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { type Attempt, CODES, type Code, type OutcomeKind } from '../domain/outcome.js';
 import type { Archived, DeadLetter, PriorityClass, RobotsEvidence, UrlRecord, UrlState } from '../domain/record.js';
@@ -124,7 +124,11 @@ const NO_ATTEMPTS: readonly never[] = [];
 
 function encodeAttempts(attempts: readonly Attempt[]): readonly unknown[] {
   if (attempts.length === 0) return NO_ATTEMPTS;
-  return attempts.map((it) => [it.atMs, it.outcome, it.code, it.status, it.tier, it.durationMs]);
+  return attempts.map(({ atMs, outcome, code, status, tier, durationMs, detail }) =>
+    detail === undefined
+      ? [atMs, outcome, code, status, tier, durationMs]
+      : [atMs, outcome, code, status, tier, durationMs, detail],
+  );
 }
 
 function decodeAttempt(read: Fields): Attempt {
@@ -137,6 +141,7 @@ function decodeAttempt(read: Fields): Attempt {
     status: read.numberOrNull(3),
     tier: tier as Attempt['tier'],
     durationMs: read.number(5),
+    ...(read.has(6) ? { detail: read.text(6) } : {}),
   };
 }
 
@@ -426,38 +431,16 @@ export function decodeState(bytes: Uint8Array): StoreState | Poison {
 /** All settings but the hosts of the scope, which have rows of their own. */
 export type SettingsRow = Omit<CrawlSettings, 'scopeHosts'>;
 
-export function encodeSettings({ exclusions, paused, configured }: SettingsRow): Buffer {
-  return pack([1, exclusions, paused, configured === null ? null : tupleOfRules(configured)]);
-}
-
-function tupleOfRules({ scope, depthMax, include, exclude, traps }: ConfiguredRules): readonly unknown[] {
-  return [scope, depthMax, include, exclude, traps.urlCharactersMax, traps.segmentsMax, traps.repeatsMax];
+export function encodeSettings({ exclusions, paused }: SettingsRow): Buffer {
+  return pack([1, exclusions, paused]);
 }
 
 export function decodeSettings(bytes: Uint8Array): SettingsRow | Poison {
-  const row = decodeTuple(bytes, 1, 4);
+  const row = decodeTuple(bytes, 1, 3);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
-  const settings: SettingsRow = {
-    exclusions: read.patterns(1),
-    paused: read.flag(2),
-    configured: row[3] === null ? null : decodeRules(read.tuple(3, 7), () => read.wrong(3)),
-  };
+  const settings: SettingsRow = { exclusions: read.patterns(1), paused: read.flag(2) };
   return read.poison ?? settings;
-}
-
-const SCOPES: ReadonlySet<ScopeKind> = new Set<ScopeKind>(['host', 'site', 'any']);
-
-function decodeRules(read: Fields, refuse: () => void): ConfiguredRules {
-  const rules: ConfiguredRules = {
-    scope: read.oneOf(0, SCOPES),
-    depthMax: read.numberOrNull(1),
-    include: read.patterns(2),
-    exclude: read.patterns(3),
-    traps: { urlCharactersMax: read.count(4), segmentsMax: read.count(5), repeatsMax: read.count(6) },
-  };
-  if (read.poison !== null) refuse();
-  return rules;
 }
 
 export function encodeVersion(version: number): Buffer {
@@ -470,6 +453,18 @@ export function decodeVersion(bytes: Uint8Array): number | Poison {
   const read = new Fields(row);
   const version = read.count(1);
   return read.poison ?? version;
+}
+
+export function encodeTold(told: string): Buffer {
+  return pack([1, told]);
+}
+
+export function decodeTold(bytes: Uint8Array): string | Poison {
+  const row = decodeTuple(bytes, 1, 2);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const told = read.text(1);
+  return read.poison ?? told;
 }
 
 // -- reading ----------------------------------------------------------------------------------------------------

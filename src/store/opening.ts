@@ -137,7 +137,7 @@ async function readSettings(database: Database, notes: string[]): Promise<Settin
   return NO_SETTINGS;
 }
 
-async function readScopeHosts(database: Database): Promise<HostName[]> {
+export async function readScopeHosts(database: Database): Promise<HostName[]> {
   const hosts: HostName[] = [];
   for await (const rows of scanRange(database, kindRange(KIND.scopeHost))) {
     for (const [rowKey] of rows) hosts.push(hostOfKey(rowKey));

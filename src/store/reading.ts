@@ -8,16 +8,24 @@
  * it right.
  */
 import type { HostName } from '../domain/host.js';
-import { type QueueEntry, type QueueSummary, type UrlRecord, PRIORITY_CLASSES } from '../domain/record.js';
+import {
+  type DeadLetter,
+  PRIORITY_CLASSES,
+  type QueueEntry,
+  type QueueSummary,
+  type Standing,
+  type UrlRecord,
+} from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { BlockedRows, HostsListed, QueueHead } from '../protocols/effects.js';
 import type { HostSnapshot, RobotsEntry } from '../protocols/host-snapshot.js';
 import type { SummaryPage } from '../protocols/ports.js';
-import { decodeCounts, decodeRecord, decodeRobots, decodeSnapshot, Poison } from './codec.js';
-import { type Database, readRange } from './database.js';
+import { decodeCounts, decodeDead, decodeRecord, decodeRobots, decodeSnapshot, Poison } from './codec.js';
+import { type Database, readRange, scanRange } from './database.js';
 import type { PoisonList } from './poison.js';
 import { bestClass, emptyQueue, type HostQueue, recount, summaryOf } from './queues.js';
 import {
+  deadKey,
   hostOfKey,
   KIND,
   kindRange,
@@ -31,6 +39,7 @@ import {
   robotsRange,
   snapshotKey,
   summaryKey,
+  urlKeyBytes,
   urlKeyOf,
 } from './schema.js';
 
@@ -106,6 +115,58 @@ export async function readRecord(
   if (value === undefined) return null;
   const record = decodeRecord(value, key, host);
   return record instanceof Poison ? null : record;
+}
+
+export async function readDead(
+  store: Readable,
+  partition: number,
+  key: UrlKey,
+  host: HostName,
+): Promise<DeadLetter | null> {
+  const value = await store.database.get(deadKey(partition, key));
+  if (value === undefined) return null;
+  const letter = decodeDead(value, key);
+  return letter instanceof Poison || letter.host !== host ? null : letter;
+}
+
+/**
+ * Ready rows of better classes are counted, not read; within its own class, and in the other queues, rows are read from
+ * the head on until the URL's own is met.
+ */
+export async function readStanding(
+  store: Readable,
+  queue: HostQueue,
+  record: UrlRecord,
+  rowsMax: number,
+): Promise<Standing | null> {
+  const { host, priority } = record;
+  const { partition } = queue;
+  switch (record.state) {
+    case 'queued': {
+      const better = queue.ready.slice(0, priority).reduce((sum, count) => sum + count, 0);
+      const range = readyRange(partition, host, priority, queue.heads[priority] ?? 0);
+      const found = await placeAmong(store.database, range, record.key, rowsMax);
+      return found === null ? null : { at: found.at, before: better + found.before };
+    }
+    case 'waiting':
+    case 'parked':
+      return placeAmong(store.database, queueRange(record.state, partition, host), record.key, rowsMax);
+    default:
+      return null;
+  }
+}
+
+async function placeAmong(database: Database, range: Range, key: UrlKey, rowsMax: number): Promise<Standing | null> {
+  const wanted = urlKeyBytes(key);
+  let before = 0;
+  for await (const rows of scanRange(database, range)) {
+    for (const [rowKey, value] of rows) {
+      if (before === rowsMax) return { at: null, before };
+      if (wanted.equals(value)) return { at: positionOf(rowKey), before };
+      before += 1;
+    }
+  }
+  return null;
 }
 
 // -- heads of queues --------------------------------------------------------------------------------------------

@@ -116,11 +116,16 @@ export function poisonKey(row: Uint8Array): Buffer {
   return key;
 }
 
-/** Rows of the kind `m`: `schema` (version), `state` (batch, sequence, totals: in every batch), `running` (there while a process has it open), `sorted` (the first archive file whose index may not be), `settings` (what its operators wish). */
+/**
+ * Rows of the kind `m`: `schema` (version), `state` (batch, sequence, totals: in every batch), `running` (there while a
+ * process has it open), `settings` (what its operators wish), `told` (what the last run was told), `sorted` (the first
+ * archive file whose index may not be).
+ */
 export const META = {
   schema: namedKey(KIND.meta, 'schema'),
   state: namedKey(KIND.meta, 'state'),
   running: namedKey(KIND.meta, 'running'),
+  told: namedKey(KIND.meta, 'told'),
   sorted: namedKey(KIND.meta, 'sorted'),
   settings: namedKey(KIND.meta, 'settings'),
 } as const;

@@ -10,20 +10,21 @@
  *    acknowledging after a failed write to its log, and then loses what it acknowledged.
  */
 import { join } from 'node:path';
+import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { partitionOf } from '../domain/host.js';
-import type { QueueSummary, UrlRecord, UrlState } from '../domain/record.js';
+import type { DeadLetter, QueueSummary, Standing, UrlRecord, UrlState } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
 import type { BlockedRead, HostLoaded, HostsListed, QueueHead, QueueRead } from '../protocols/effects.js';
 import { StoreError, type StoreOpening, type StorePort, type SummaryPage } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
-import { encodeRecord } from './codec.js';
+import { decodeTold, encodeRecord, encodeTold, Poison } from './codec.js';
 import { type Database, levelDatabase, RowBatch } from './database.js';
 import { storeErrorFrom } from './errors.js';
 import { archiveFile, indexFileOf, isIndex } from './appending.js';
-import { type OpeningOptions, openSession, type Session } from './opening.js';
+import { type OpeningOptions, openSession, readScopeHosts, type Session } from './opening.js';
 import { bestClass, type HostQueue, recount, summaryOf } from './queues.js';
 import * as reading from './reading.js';
 import { META, registryKey, unsyncedKey } from './schema.js';
@@ -191,6 +192,14 @@ class Store implements StorePort {
     });
   }
 
+  async noteRun(told: string): Promise<void> {
+    await this.#readOrThrow(async ({ database }) => {
+      const rows = new RowBatch(database);
+      rows.put(META.told, encodeTold(told));
+      await rows.write(true);
+    });
+  }
+
   // -- reading --------------------------------------------------------------------------------------------------
 
   async loadHost(host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>> {
@@ -283,6 +292,29 @@ class Store implements StorePort {
       const queue = await reading.readQueueCounts(session, host, []);
       return queue === null ? null : summaryOf(queue);
     });
+  }
+
+  async readStanding(record: UrlRecord, rowsMax: number): Promise<Standing | null> {
+    return this.#readOrThrow(async (session) => {
+      const queue = await reading.readQueueCounts(session, record.host, []);
+      return queue === null ? null : reading.readStanding(session, queue, record, rowsMax);
+    });
+  }
+
+  async readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null> {
+    return this.#readOrThrow((session) => reading.readDead(session, partitionOf(host), key, host));
+  }
+
+  async readSettings(): Promise<CrawlSettings> {
+    return this.#readOrThrow(async ({ database, settings }) => {
+      return { ...settings, scopeHosts: await readScopeHosts(database) };
+    });
+  }
+
+  async lastRun(): Promise<string | null> {
+    const value = await this.#readOrThrow(({ database }) => database.get(META.told));
+    const told = value === undefined ? null : decodeTold(value);
+    return told instanceof Poison ? null : told;
   }
 
   async listSummaries(after: HostName | null, limit: number): Promise<SummaryPage> {

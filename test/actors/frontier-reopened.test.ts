@@ -10,7 +10,7 @@ import { of, Stage, told } from './support/stage.js';
 type Listed = Extract<Message, { type: 'hostsListed' }>;
 
 const PROPS: Props = {
-  settings: settingsOf(),
+  ...settingsOf(),
   seen: createBloom(1_000),
   totals: NO_TOTALS,
   nextSequence: 0,

@@ -66,7 +66,10 @@ describe('what becomes of seeds', () => {
         commits.push([...candidates]);
         const queued = candidates.map(({ url }) => url).filter((url) => !known.has(url));
         for (const url of queued) known.add(url);
-        return { queued, known: [] };
+        const refused = candidates.some(({ host }) => host === 'outside.test')
+          ? [{ url: 'http://outside.test/', code: 'excluded' as const }]
+          : [];
+        return { queued: queued.filter((url) => url !== 'http://outside.test/'), known: [], refused };
       },
     };
   };
@@ -91,6 +94,11 @@ describe('what becomes of seeds', () => {
       ['http://a.test/', 'http://known.test/', 'http://127.0.0.1/'],
     ]);
     expect(report.seeds.at(-1)?.input.length).toBeLessThan(300);
+  });
+
+  it('what the rules of the crawl refuse is refused with their code', async () => {
+    const report = await sowAll({ urls: ['a.test', 'outside.test'], again: false }, field());
+    expect(report.seeds.map(({ verdict, code }) => code ?? verdict)).toEqual(['queued', 'excluded']);
   });
 
   it('the same wish once more queues nothing', async () => {

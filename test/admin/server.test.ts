@@ -25,10 +25,11 @@ const control: Control = {
   hosts: (query) => Promise.resolve({ hosts: [], next: null, query } as never),
   host: (name) => Promise.reject(new ControlError('host_unknown', 'no such host', 404, name, 'name another')),
   tree: unused,
+  why: unused,
   pause: () => Promise.resolve({ state: 'paused', changed: true }),
   resume: () => Promise.resolve({ state: 'running', changed: true }),
   seed: (wish) => (wishes.push(wish), Promise.resolve({ queued: 1, known: 0, refused: 0, seeds: [] })),
-  exclude: () => Promise.resolve({ patterns: [], changed: false }),
+  exclude: () => Promise.resolve({ patterns: [], configured: [], changed: false }),
 };
 
 interface Answer {

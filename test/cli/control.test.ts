@@ -132,6 +132,18 @@ describe('a running crawl', () => {
     expect((await ask('seed', 'notaurl')).exit).toBe(1);
   }, 30_000);
 
+  it('exclude: one commit, listed, taken back; a pattern that is none is told', async () => {
+    expect((await ask('exclude', '/calendar/', 'regex:\\.zip$', '--json')).json()).toEqual([
+      { patterns: ['/calendar/', 'regex:\\.zip$'], configured: [], changed: true },
+    ]);
+    const origin = new URL(seeds[0] as string).origin;
+    expect((await ask('seed', `${origin}/calendar/1`, '--json')).json()[0]).toMatchObject({ code: 'excluded' });
+    expect((await ask('exclude', 'regex:\\.zip$', '--remove', '--json')).json()[0].patterns).toEqual(['/calendar/']);
+    const wrong = await ask('exclude', 'regex:(');
+    expect([wrong.exit, wrong.err]).toEqual([2, expect.stringContaining('[pattern_invalid]')]);
+    expect((await ask('exclude', '--list')).out).toBe('/calendar/\n');
+  }, 30_000);
+
   it('D5: a second crawl is refused, and the first one goes on being answered for', async () => {
     const second = await called('crawl', seeds[0] as string, '--data', data, ...sets);
     expect([second.exit, second.err]).toEqual([1, expect.stringContaining('[store_locked]')]);
@@ -151,6 +163,17 @@ describe('a running crawl', () => {
     expect((await ask('seed', url, '--json')).json().at(-1)).toMatchObject({ queued: 0, known: 1 });
     await stopped(crawl, 'SIGKILL');
     expect(statSync(join(data, 'control.sock')).isSocket()).toBe(true);
+  }, 60_000);
+
+  it('D1: a pause and an exclusion of a stopped crawl hold for its next run, and survive kill -9', async () => {
+    expect((await ask('pause', '--json')).json()).toEqual([{ state: 'paused', changed: true }]);
+    expect((await ask('exclude', '/archive/', '--json')).json()[0].patterns).toEqual(['/calendar/', '/archive/']);
+    crawl = await daemon(data, seeds[1] as string);
+    expect((await ask('status', '--json')).json()[0]).toMatchObject({ state: 'paused', requests: 0 });
+    await stopped(crawl, 'SIGKILL');
+    expect((await ask('status', '--json')).json()[0]).toMatchObject({ state: 'stopped', reasons: ['paused'] });
+    expect((await ask('exclude', '--list', '--json')).json()[0].patterns).toEqual(['/calendar/', '/archive/']);
+    expect((await ask('resume', '--json')).json()).toEqual([{ state: 'stopped', changed: true }]);
   }, 60_000);
 
   it('kill -9 leaves a socket: commands read the store, and the next run takes its place', async () => {

@@ -63,17 +63,13 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
     const lines = async (file: string) => (await ground.bytes(file)).toString().split('\n').slice(0, -1);
 
     it('D1: settings are in the store with the part that changes them, and only then', async () => {
-      const configured = {
-        ...({ scope: 'site', depthMax: 3, include: ['/a'], exclude: ['*.b'] } as const),
-        traps: { urlCharactersMax: 100, segmentsMax: 5, repeatsMax: 2 },
-      };
-      const change = { configured, exclusions: ['/x', 'regex:y$'], paused: true, scopeHosts: ['a.test', 'b.test'] };
+      const change = { exclusions: ['/x', 'regex:y$'], paused: true, scopeHosts: ['a.test', 'b.test'] };
       await store.commit(1, [{ ...seedPart([admission('http://a.test/', 0)]), settings: change }], true);
-      const command = { kind: 'settings', command: 2, admitted: [] } as const;
+      const command = { kind: 'settings', command: 2, result: NO_SETTINGS, admitted: [] } as const;
       await store.commit(2, [{ ...command, settings: { paused: false, scopeHosts: ['c.test'] } }], false);
       await again();
       const { settings } = store.opened();
-      expect(settings).toMatchObject({ configured, exclusions: ['/x', 'regex:y$'], paused: false });
+      expect(settings).toMatchObject({ exclusions: ['/x', 'regex:y$'], paused: false });
       expect(settings.scopeHosts.toSorted()).toEqual(['a.test', 'b.test', 'c.test']);
     });
 
@@ -262,7 +258,7 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       await store.commit(2, [visitPart('http://a.test/1', 1), visitPart('http://a.test/2', 2)], false);
       const warc = await ground.bytes(WARC);
       expect(gunzipSync(warc).toString()).toMatch(
-        /^WARC\/1\.1\r\nWARC-Type: warcinfo\r\n[^]*WARC-Filename: orbweaver-00001\.warc\.gz\r\n/,
+        /^WARC\/1\.1\r\nWARC-Type: warcinfo\r\n[\s\S]*WARC-Filename: orbweaver-00001\.warc\.gz\r\n/,
       );
       const pages = (await lines(PAGES)).map((it) => JSON.parse(it));
       const index = (await lines(CDXJ)).map((it) => JSON.parse(it.slice(it.indexOf('{'))));
@@ -271,7 +267,7 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
         const { type, file, offset, length } = page.warc;
         expect([type, file]).toEqual(['response', WARC]);
         expect(gunzipSync(warc.subarray(offset, offset + length)).toString()).toMatch(
-          new RegExp(`^WARC/1.1\r\nWARC-Type: response\r\n[^]*WARC-Target-URI: http://a.test/${i + 1}\r\n`),
+          new RegExp(`^WARC/1.1\r\nWARC-Type: response\r\n[\\s\\S]*WARC-Target-URI: http://a.test/${i + 1}\r\n`),
         );
         expect(index[i]).toMatchObject({
           offset: String(offset),
@@ -328,9 +324,39 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
         false,
       );
       expect(buried.totals.dead).toBe(1);
+      expect(await store.readDead(keyOf(url), 'a.test')).toEqual(letter);
+      expect(await store.readDead(keyOf(url), 'b.test')).toBeNull();
+      expect(await store.readDead(keyOf('http://a.test/2'), 'a.test')).toBeNull();
       expect(
         (await store.commit(3, [hostPart('a.test', { dead: [letter], page: pageOf(url) })], false)).totals,
       ).toMatchObject({ dead: 1, pages: 1 });
+    });
+
+    it('tells where a URL stands: behind better classes, by sequence, and up to a bound', async () => {
+      const urls = [1, 2, 3].map((number) => `http://a.test/${number}`);
+      const admitted = urls.map((url, index) => admission(url, index + 10));
+      await store.commit(1, [seedPart([admission('http://a.test/0', 5, { priority: 1 }), ...admitted])], false);
+      const last = recordOf('http://a.test/3');
+      expect(await store.readStanding(last, 3)).toEqual({ at: ready(12), before: 3 });
+      expect(await store.readStanding(last, 2)).toEqual({ at: null, before: 3 });
+      expect(await store.readStanding(recordOf('http://a.test/4'), 9)).toBeNull();
+      expect(await store.readStanding(recordOf('http://b.test/'), 9)).toBeNull();
+
+      const to = { queue: 'waiting', dueAtMs: 1_700_000_000_000, sequence: 12 } as const;
+      const waiting = recordOf('http://a.test/3', { state: 'waiting' });
+      await store.commit(2, [hostPart('a.test', { moves: [{ from: ready(12), to, record: waiting }] })], false);
+      expect(await store.readStanding(waiting, 9)).toEqual({ at: to, before: 0 });
+      expect(await store.readStanding(last, 9)).toBeNull();
+      expect(await store.readStanding(recordOf('http://a.test/3', { state: 'active' }), 9)).toBeNull();
+    });
+
+    it('keeps what the last run was told', async () => {
+      expect(await store.lastRun()).toBeNull();
+      await store.noteRun('{"a":1}');
+      await store.noteRun('{"a":2}');
+      await ground.kill(store);
+      store = await ground.open();
+      expect(await store.lastRun()).toBe('{"a":2}');
     });
 
     it('says that the last process did not stop (D2), and loses nothing that was acknowledged (D1)', async () => {

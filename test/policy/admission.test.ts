@@ -6,8 +6,8 @@ import { settingsOf } from '../actors/support/records.js';
 
 const BOUNDS = { urlCharactersMax: 2_048, segmentsMax: 20, repeatsMax: 3 };
 const codeOf = (url: string, configured: Parameters<typeof settingsOf>[0] = {}, depth = 0) => {
-  const settings = settingsOf(configured, { scopeHosts: ['a.example'], exclusions: ['/by-command/'] });
-  const rules = rulesOf(settings.configured, settings, []);
+  const told = settingsOf(configured, { scopeHosts: ['a.example'], exclusions: ['/by-command/'] });
+  const rules = rulesOf(told.configured, told.settings, []);
   return refusalOf(rules, { url, host: new URL(url).hostname, depth })?.code ?? null;
 };
 

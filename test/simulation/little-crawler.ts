@@ -42,7 +42,7 @@ export function littleEngine(mutant: Mutant = 'none'): Engine {
     createMemory: () => new LittleMemory(),
     boot: (composition) => {
       const crawl = new LittleCrawl(composition, mutant);
-      return { stopped: crawl.run(), stop: () => crawl.stop() } satisfies RunningCrawl;
+      return { stopped: crawl.run(), stop: () => crawl.stop(), pause: () => {} } satisfies RunningCrawl;
     },
     parse: littleParse,
   };

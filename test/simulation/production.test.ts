@@ -3,7 +3,7 @@ import { productionEngine } from '../../src/sim/engine.js';
 import { tellStory } from '../../src/sim/story.js';
 import { runUniverse, type UniverseResult, type UniverseSettings } from '../../src/sim/universe.js';
 
-const SIZE = { hosts: 5, pages: 40, eventsMax: 400_000, simulatedMsMax: 10 * 86_400_000 };
+const SIZE = { hosts: 5, pages: 40, eventsMax: 400_000, simulatedMsMax: 10 * 86_400_000, openings: true };
 
 async function acquitted(seeds: readonly number[], partial: Partial<UniverseSettings>): Promise<UniverseResult[]> {
   const results: UniverseResult[] = [];
@@ -38,7 +38,7 @@ describe('the production actors, in universes', () => {
   });
 
   it('P8: stopped, frozen, and with a wall clock that jumps', async () => {
-    const results = await acquitted(seeds(80, 8), { kills: 1, stops: 3, freezes: 3, clockJumps: 2 });
+    const results = await acquitted(seeds(80, 8), { kills: 1, stops: 3, freezes: 3, clockJumps: 2, pauses: 2 });
     expect(results.reduce((sum, { stops }) => sum + stops, 0)).toBeGreaterThan(8);
   });
 

@@ -79,7 +79,7 @@ describe('a payload that the archive holds', () => {
     expect(revisit?.header('WARC-Payload-Digest')).toBe(response?.header('WARC-Payload-Digest'));
     expect(revisit?.header('WARC-Truncated')).toBe('length');
     // A later 304 of either refers to the one response.
-    const { recordId } = first.archive?.records as { recordId: string };
+    const recordId = first.archive?.records.recordId;
     expect(await archivedOf(store, url)).toMatchObject({ recordId, url: A });
     const told = files
       .bytes('pages.jsonl')

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { pack, unpack } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
+import type { Attempt } from '../../src/domain/outcome.js';
 import * as codec from '../../src/store/codec.js';
 import { positionKey, positionOf } from '../../src/store/schema.js';
 import { keyOf, recordOf, SNAPSHOT } from './parts.js';
@@ -31,6 +32,12 @@ describe('the codec of rows', () => {
   it('gives back what it was given', () => {
     const copy = (it: Buffer) => Buffer.from(it);
     expect(codec.decodeRecord(copy(codec.encodeRecord(RECORD)), RECORD.key, RECORD.host)).toEqual(RECORD);
+    const detailed = {
+      ...RECORD,
+      attempts: [...RECORD.attempts, { ...RECORD.attempts[0], detail: 'in words' } as Attempt],
+    };
+    expect(codec.decodeRecord(copy(codec.encodeRecord(detailed)), RECORD.key, RECORD.host)).toEqual(detailed);
+    expect(codec.decodeTold(codec.encodeTold('told'))).toBe('told');
     expect(codec.decodeSnapshot(codec.encodeSnapshot(SNAPSHOT))).toEqual(SNAPSHOT);
     const letter = {
       url: 'http://a.test/',

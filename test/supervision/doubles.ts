@@ -36,6 +36,11 @@ export function portDoubles(overrides: Overrides = {}): PortDoubles {
     countDeaths: never,
     readRecord: never,
     readSummary: never,
+    readStanding: never,
+    readDead: never,
+    noteRun: never,
+    lastRun: never,
+    readSettings: never,
     listSummaries: never,
     opened: () => {
       throw new Error('this store was never opened');

@@ -1,5 +1,4 @@
 /** Records, queue rows and candidates with nothing in them but what a test asks for. */
-import type { ConfiguredSettings } from '../../../src/actors/frontier.js';
 import { type ConfiguredRules, type CrawlSettings, NO_SETTINGS } from '../../../src/domain/crawl-settings.js';
 import { rulesOf } from '../../../src/policy/admission.js';
 import { fnv1a } from '../../../src/domain/host.js';
@@ -95,14 +94,14 @@ export function headOf(rows: Partial<QueueHead> = {}): QueueHead {
   };
 }
 
-/** Settings and rules of a crawl that may enter everything, but for what is changed. */
+/** Rules and settings of a crawl that may enter everything, but for what is changed. */
 export function settingsOf(
   changes: Partial<ConfiguredRules> = {},
   more: Partial<CrawlSettings> = {},
-): ConfiguredSettings {
+): { readonly configured: ConfiguredRules; readonly settings: CrawlSettings } {
   const traps = { urlCharactersMax: 2_048, segmentsMax: 20, repeatsMax: 3 };
   const configured: ConfiguredRules = { scope: 'any', depthMax: null, include: [], exclude: [], traps, ...changes };
-  return { ...NO_SETTINGS, ...more, configured };
+  return { configured, settings: { ...NO_SETTINGS, ...more } };
 }
 
 export const ANY_RULES = rulesOf(settingsOf().configured, NO_SETTINGS, []);
