@@ -49,8 +49,9 @@ export function robotsCommand(terminal: Terminal): Command {
     );
   return withJsonOption(command).action(async (urls: string[], options: RobotsOptions) => {
     const { file, robotsUrl } = options;
-    for (const url of urls) refuseUnlessUrl(url, '<url>');
-    if (robotsUrl !== undefined) refuseUnlessUrl(robotsUrl, '--robots-url');
+    // Of a file whose place is known: what is not of its origin, whatever it is, is none of its business.
+    if (robotsUrl === undefined) for (const url of urls) refuseUnlessUrl(url, '<url>');
+    else refuseUnlessUrl(robotsUrl, '--robots-url');
     const reader = readerOf(await bytesOf(file), tokenOf(options.agent));
     for (const url of urls) {
       const told = tell(url, reader(robotsUrl ?? `${originOf(new URL(url))}/robots.txt`));
