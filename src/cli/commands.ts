@@ -6,6 +6,7 @@ import { daemonCommand } from './daemon.js';
 import { excludeCommand } from './exclude.js';
 import { hostCommand, hostsCommand } from './hosts.js';
 import { robotsCommand } from './robots.js';
+import { inspectCommand } from './inspect.js';
 import { pauseCommand, resumeCommand } from './pause.js';
 import { practiceCommand } from './practice.js';
 import { seedCommand } from './seed.js';
@@ -31,5 +32,6 @@ export const COMMANDS: readonly CommandFactory[] = [
   simCommand,
   canonicalCommand,
   robotsCommand,
+  inspectCommand,
   configCommand,
 ];
