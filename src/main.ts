@@ -266,7 +266,7 @@ export function planTree(
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
       resumed: opened.totals.urls > 0,
-      rules: rulesOf(configured, settings, []),
+      rules: rulesOf(configured, settings),
     },
     host: (name) => ({
       name,
