@@ -3,6 +3,7 @@
  */
 import type { VettedAddress, Resolution } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
+import type { FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
 import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
 import type { AddressRange } from '../policy/addresses.js';
 import type { BackQueue } from '../policy/back-queue.js';
@@ -32,6 +33,8 @@ export interface Props {
   readonly decodedBytesMax: number;
   readonly headerBytesMax: number;
   readonly linksMax: number;
+  readonly links: FollowedLinks;
+  readonly robotsMeta: RobotsMetaTerms;
   readonly archive: boolean;
   /** Metadata records beside it. */
   readonly metadata: boolean;

@@ -10,7 +10,6 @@
 import { CODES } from '../domain/outcome.js';
 import type { Attempt } from '../domain/outcome.js';
 import type { UrlRecord } from '../domain/record.js';
-import { elementOf } from './element.js';
 import type { NextAction, Paragraph, Topic, WhyAnswer } from './answer.js';
 import { CODE_WORDS } from './codes.js';
 import type { WhyFacts } from './facts.js';
@@ -21,7 +20,7 @@ import * as topics from './topics.js';
 export function explain(facts: WhyFacts): WhyAnswer {
   const situation = situationOf(facts);
   const next = nextOf(facts, situation);
-  const element = facts.record === null ? null : elementOf(facts.record);
+  const element = facts.record?.element ?? null;
   const isAhead = HAS_A_FUTURE.has(situation.is);
   const told: readonly (readonly [Topic, readonly string[]])[] = [
     ['verdict', verdict(facts, situation)],
@@ -107,7 +106,7 @@ function waits({ nowMs, terms }: WhyFacts, { record, dueAtMs }: Extract<Situatio
 }
 
 function givenUp({ letter, record }: Extract<Situation, { is: 'dead' }>, nowMs: number): string[] {
-  const kept = 'It is a dead letter: kept with its cause until it is redriven.';
+  const kept = 'It is a dead letter: kept with its cause, and not asked for any more.';
   if (letter === null) return ['It was given up.', kept];
   const { code, cause, deliveries, lastAtMs } = letter;
   const last = letter.attempts.at(-1) ?? record.attempts.at(-1);
@@ -259,7 +258,7 @@ function adviceOf(situation: Situation): string[] {
     case 'parked':
       return adviceFor({ code: 'robots_unreadable' });
     case 'dead':
-      return [...adviceFor(situation.record.attempts.at(-1)), REDRIVE_ADVICE];
+      return [...adviceFor(situation.record.attempts.at(-1)), AGAIN_ADVICE];
     case 'settled':
       return adviceFor(situation.last ?? undefined);
     case 'queued':
@@ -276,7 +275,7 @@ function goOnAdvice({ live }: WhyFacts, { action }: Next): string[] {
   return live === null && waits ? ['The command that began it goes on where it stopped.'] : [];
 }
 
-const REDRIVE_ADVICE = 'When the cause is gone, `orbweaver redrive` asks for it once more.';
+const AGAIN_ADVICE = 'When the cause is gone, `orbweaver seed --again` asks for it once more.';
 function adviceFor(attempt: Pick<Attempt, 'code' | 'detail'> | undefined): string[] {
   if (attempt === undefined) return [];
   if (attempt.code === 'guard_refused' && attempt.detail !== undefined) return guardAdvice(attempt.detail);

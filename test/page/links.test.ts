@@ -3,14 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { withLegacyQuery } from '../../src/page/legacy-query.js';
 import { baseOf, resolveLinks } from '../../src/page/links.js';
 import { readHtml } from '../../src/page/html.js';
+import type { FollowedLinks } from '../../src/domain/parsing.js';
+
+const FOLLOWED: FollowedLinks = { embeds: true, forms: false, nofollow: 'skip' };
 
 function urls(source: string, page = 'http://site.example/dir/page?id=9', charset = 'utf-8', linksMax = 100): string[] {
   return resolve(source, page, charset, linksMax).links.map((link) => link.url);
 }
 
 function resolve(source: string, page = 'http://site.example/dir/page?id=9', charset = 'utf-8', linksMax = 100) {
-  const content = readHtml(source);
-  return resolveLinks(content.links, baseOf(page, content.baseHref, charset), charset, linksMax);
+  const content = readHtml(source, { forms: false, productToken: 'testbot' });
+  return resolveLinks(content.links, baseOf(page, content.baseHref, charset), charset, linksMax, FOLLOWED);
 }
 
 describe('links', () => {
@@ -35,6 +38,23 @@ describe('links', () => {
       'http://site.example/dir/b',
       'http://site.example/dir/a',
     ]);
+  });
+
+  it('gives documents first, then what the page shows, then forms, each in order', () => {
+    const source = '<img src=1><a href=2></a><link rel=stylesheet href=3><img src=2 srcset="4 2x"><a href=5></a>';
+    expect(urls(source).map((url) => url.slice(-1))).toEqual(['2', '5', '1', '3', '4']);
+    expect(resolve(source, undefined, 'utf-8', 3)).toMatchObject({ links: [{}, {}, { element: 'img' }], refused: 2 });
+  });
+
+  it('a skipped link does not hide the same one elsewhere', () => {
+    expect(urls('<a rel=nofollow href=x></a><a href=x></a><link rel=preconnect href=y><a href=y></a>')).toHaveLength(2);
+  });
+
+  it('keeps a relation as it is written, and no more of it than 256 characters', () => {
+    const rel = (text: string) => resolve(`<a href=x rel="${text}">`).links[0]?.rel;
+    expect(rel(' Next  x ')).toBe(' Next  x ');
+    expect(rel('r'.repeat(256))).toHaveLength(256);
+    expect(rel('r'.repeat(257))).toHaveLength(256);
   });
 
   it('bounds links at n and counts the rest', () => {
@@ -63,6 +83,7 @@ describe('links', () => {
         origin: 'https://other.example:8443',
         source: 'link',
         element: 'iframe',
+        rel: null,
       },
     ]);
   });
