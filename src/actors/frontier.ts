@@ -33,7 +33,7 @@ import type { Attempt, Code } from '../domain/outcome.js';
 import type { PriorityClass, RobotsEvidence, UrlRecord } from '../domain/record.js';
 import type { Candidate, UrlKey } from '../domain/url.js';
 import { drawClass } from '../policy/draw.js';
-import { type CrawlRules, refusalOf, rulesOf } from '../policy/admission.js';
+import { type CrawlRules, judgeSeeds, refusalOf, rulesOf } from '../policy/admission.js';
 import { disallowedBy } from '../policy/last-look.js';
 import { blockedOnAdmission } from '../policy/history.js';
 import { linkKind } from '../policy/links.js';
@@ -112,7 +112,7 @@ const SET_ASIDE_MARGIN_MS = 1_000;
 export const frontier: Behaviour<Props, State, Message> = {
   start: (props) => {
     const { settings } = props;
-    const rules = rulesOf(props.configured, settings, []);
+    const rules = rulesOf(props.configured, settings);
     const state: State = {
       props,
       settings,
@@ -157,29 +157,17 @@ export const frontier: Behaviour<Props, State, Message> = {
   on: {
     seed: (state, { command, again, candidates, refused }, now) => {
       begin(state);
-      const effects: Effect[] = [];
-      const settings = widenTo(state, hostsOf(candidates), effects);
-      const admitted: Admission[] = [];
-      const seeds: Candidate[] = [];
-      const left = [...refused];
-      for (const candidate of candidates) {
-        const refusal = refusalOf(state.rules, { ...candidate, depth: SEEDED.depth });
-        if (refusal !== null) {
-          left.push({ url: candidate.url, code: refusal.code });
-          continue;
-        }
-        seeds.push(candidate);
-        const admission = admit(state, candidate, SEEDED, now, null);
-        if (admission !== null) admitted.push(admission);
-      }
+      const { admitted: seeds, refused: left, scopeHosts } = judgeSeeds(state.rules, state.settings, candidates);
+      const effects = enter(state, scopeHosts);
+      const admitted = seeds.flatMap((candidate) => admit(state, candidate, SEEDED, now, null) ?? []);
       const part: Part = {
         kind: 'seed',
         command,
         again,
         seeds: seeds.map(({ url, key }) => ({ url, key })),
-        refused: left,
+        refused: [...refused, ...left],
         admitted,
-        settings,
+        settings: scopeHosts.length === 0 ? null : { scopeHosts },
       };
       return settleDown(state, now, [...effects, toRecorder(state, part)]);
     },
@@ -409,26 +397,24 @@ export const PAUSED = 'paused';
 /** P6: where a seed redirects to within its site is what the operator meant, and is said. */
 function follow(state: State, from: HostName, found: Found, effects: Effect[]): SettingsChange | null {
   const targets = found.candidates.filter(({ source, host }) => source === 'redirect' && siteOf(from) === siteOf(host));
-  const settings = widenTo(state, hostsOf(targets), effects);
-  for (const to of settings?.scopeHosts ?? []) {
+  const scopeHosts = [...new Set(targets.map(({ host }) => host))].filter((host) => !inScope(state.rules.scope, host));
+  if (scopeHosts.length === 0) return null;
+  effects.push(...enter(state, scopeHosts));
+  for (const to of scopeHosts) {
     effects.push(log('info', 'scope_widened', { from, to }));
     effects.push({ do: 'announce', event: { event: 'scope_widened', from, to } });
   }
-  return settings;
-}
-
-function hostsOf(candidates: readonly Candidate[]): HostName[] {
-  return [...new Set(candidates.map(({ host }) => host))];
-}
-
-/** Null: all of them may be entered already. */
-function widenTo(state: State, hosts: readonly HostName[], effects: Effect[]): SettingsChange | null {
-  const scopeHosts = hosts.filter((host) => !inScope(state.rules.scope, host));
-  if (scopeHosts.length === 0) return null;
-  state.settings = { ...state.settings, scopeHosts: [...state.settings.scopeHosts, ...scopeHosts] };
-  state.rules = { ...state.rules, scope: widenAll(state.rules.scope, scopeHosts) };
-  effects.push(tellRules(state));
   return { scopeHosts };
+}
+
+/** These hosts are in the scope from now on; the part in hand stores them. */
+function enter(state: State, scopeHosts: readonly HostName[]): Effect[] {
+  if (scopeHosts.length === 0) return [];
+  state.settings = changed(state.settings, { scopeHosts });
+  const scope = widenAll(state.rules.scope, scopeHosts);
+  if (scope === state.rules.scope) return [];
+  state.rules = { ...state.rules, scope };
+  return [tellRules(state)];
 }
 
 /** What a wish changes of settings. */
@@ -444,7 +430,7 @@ export function settingsChange(settings: CrawlSettings, { exclude, admit, paused
 function adopt(state: State, change: SettingsChange): Effect[] {
   if (changesNothing(change)) return [];
   state.settings = changed(state.settings, change);
-  state.rules = rulesOf(state.props.configured, state.settings, []);
+  state.rules = rulesOf(state.props.configured, state.settings);
   return [tellRules(state)];
 }
 

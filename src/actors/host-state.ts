@@ -6,7 +6,6 @@ import type { HostName, Origin } from '../domain/host.js';
 import type { FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
 import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
 import type { AddressRange } from '../policy/addresses.js';
-import type { CrawlRules } from '../policy/admission.js';
 import type { BackQueue } from '../policy/back-queue.js';
 import { delayAfter } from '../policy/delay.js';
 import type { BreakerTerms } from '../policy/breaker.js';
@@ -107,8 +106,6 @@ export interface Live {
   readonly asking: Map<Origin, RobotsHunt>;
   readonly errands: Errand[];
   readonly orphan: Orphan | null;
-  /** What the crawl may enter, as the newest permit said; null before the first. */
-  rules: CrawlRules | null;
 }
 
 /** What the actor waits for before its next step: one thing at a time. */

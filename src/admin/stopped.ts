@@ -9,7 +9,7 @@ import type { Config } from '../config/schema.js';
 import { seedAdmission, settingsChange } from '../actors/frontier.js';
 import { configuredRules } from '../config/rules.js';
 import { changed } from '../domain/crawl-settings.js';
-import { refusalOf, rulesOf } from '../policy/admission.js';
+import { judgeSeeds, rulesOf } from '../policy/admission.js';
 import type { Part } from '../protocols/commit.js';
 import { hostDelayMs } from '../policy/delay.js';
 import type { Clock, StorePort } from '../protocols/ports.js';
@@ -81,14 +81,11 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock): Keeper {
       return settings;
     },
     sow: async (candidates, again) => {
-      const hosts = [...new Set(candidates.map(({ host }) => host))];
-      const rules = rulesOf(configuredRules(lastConfig(await store.lastRun()) ?? config), settings, hosts);
-      const judged = candidates.map((one) => ({ ...one, refusal: refusalOf(rules, { ...one, depth: 0 }) }));
-      const refused = judged.flatMap(({ url, refusal }) => (refusal === null ? [] : [{ url, code: refusal.code }]));
-      const seeds = judged.filter(({ refusal }) => refusal === null);
+      const configured = configuredRules(lastConfig(await store.lastRun()) ?? config);
+      const { admitted: seeds, refused, scopeHosts } = judgeSeeds(rulesOf(configured, settings), settings, candidates);
       const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
       const admitted = seeds.map((seed) => seedAdmission(seed, nextSequence++, now));
-      const scope = { scopeHosts: hosts };
+      const scope = { scopeHosts };
       const receipt = await commit({ kind: 'seed', command: 1, again, seeds, refused, admitted, settings: scope });
       settings = changed(settings, scope);
       const known = new Set(receipt.known);
