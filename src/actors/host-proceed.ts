@@ -101,5 +101,5 @@ function askFor(state: Live, { priority }: Extract<Step, { step: 'ask' }>, now: 
   if (address === null) throw new Error('asking without an address');
   state.activity.doing = 'asking';
   const addressClock = addressClockKey(address.address, state.props.addressExempt);
-  return { host: state.props.name, address, addressClock, priority, delayMs: delayMsOf(state, now.wallMs) };
+  return { host: state.props.name, address, addressClock, priority, delayMs: delayMsOf(state) };
 }

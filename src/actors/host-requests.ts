@@ -166,7 +166,7 @@ export function learn(state: Live, transport: TransportJudgement, durationMs: nu
     lastDurationMs: Math.round(durationMs),
     requests: snapshot.requests + 1,
   };
-  const delayMs = delayMsOf(state, now.wallMs);
+  const delayMs = delayMsOf(state);
   // A refusal that names no time asks for patience all the same.
   return Math.max(closedForMs, transport.pace === 'slower' ? 2 * delayMs : delayMs);
 }
@@ -248,8 +248,7 @@ export function read(
   const part = emit(state, { permit, archive: archiveEntry(visit, result) }, now);
   const effects = [part, ...foundOut(state, visit, found, now)];
   const { closedForMs } = visit;
-  const verdict =
-    closedForMs === null ? null : { permit, closedForMs: Math.max(closedForMs, delayMsOf(state, now.wallMs)) };
+  const verdict = closedForMs === null ? null : { permit, closedForMs: Math.max(closedForMs, delayMsOf(state)) };
   return proceed(state, now, effects, verdict);
 }
 

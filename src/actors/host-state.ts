@@ -12,8 +12,8 @@ import type { BreakerTerms } from '../policy/breaker.js';
 import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import {
+  lastGoodOf,
   type OriginRobots,
-  pages,
   type RobotsCopy,
   type RobotsValidators,
   UNKNOWN,
@@ -207,12 +207,14 @@ export function robotsUrlOf(origin: Origin): string {
   return `${origin}/robots.txt`;
 }
 
-/** The delay that holds for this host now (P2): one clock, so the slowest of its origins' rules. */
-export function delayMsOf(state: Live, nowWallMs: number): number {
+/**
+ * The delay that holds for this host now (P2): one clock, so the slowest of its origins' rules. A copy that has run out
+ * still says how patient its host wishes us to be, until a newer one is there.
+ */
+export function delayMsOf(state: Live): number {
   let crawlDelaySeconds: number | null = null;
   for (const robots of state.robots.values()) {
-    const answer = pages(robots, nowWallMs);
-    const asked = answer.may === 'ask' ? answer.copy.rules.crawlDelaySeconds : null;
+    const asked = lastGoodOf(robots)?.rules.crawlDelaySeconds ?? null;
     if (asked !== null && asked > (crawlDelaySeconds ?? 0)) crawlDelaySeconds = asked;
   }
   const { delayMs: configuredMs, adaptiveFactor } = state.props;

@@ -662,6 +662,20 @@ describe('a host and its robots.txt', () => {
     expect([first?.moves.length, first?.snapshot.recheckFrom]).toEqual([1, 9]);
   });
 
+  it('P2: a copy that has run out still says how long its host is left alone', () => {
+    const stage = new Stage(host, PROPS);
+    stage.tell({ type: 'wake', wake: 1 });
+    stage.take();
+    const rules = { ...ALLOW_ALL, crawlDelaySeconds: 4 };
+    const state = { phase: 'fresh', rules, status: 200, fetchedAtMs: ranOut, validators: null } as const;
+    const robots = [{ origin: ORIGIN, state }];
+    const head = headOf({ ready: [page(1)] });
+    stage.tell({ type: 'hostLoaded', host: NAME, snapshot: null, robots, summary: null, head });
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    const settle = told(stage.take()).find(({ message }) => message.type === 'settle')?.message;
+    expect(settle).toMatchObject({ ask: { delayMs: 4_000 } });
+  });
+
   it('U12: a host with a trailing dot has the rules of the same host without', () => {
     const dotted = readyEntry(`http://${NAME}./1`, 1);
     const stage = live({ ready: [dotted] });
