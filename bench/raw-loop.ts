@@ -146,7 +146,7 @@ class RawLoop {
     const [first] = chunks;
     const body = time('join', () => (chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks)));
     const html = time('decode', () => this.decoder.decode(body));
-    const content = time('parse', () => readHtml(html));
+    const content = time('parse', () => readHtml(html, { forms: false, productToken: 'bench' }));
     const fresh = time('resolve and seen', () => this.unseen(url, content.links));
     time('batch', () => this.write(url, content.title ?? '', fresh));
     this.pages++;

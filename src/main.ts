@@ -282,6 +282,8 @@ export function planTree(
       decodedBytesMax: config.fetch.bytesMax,
       headerBytesMax: config.fetch.headerBytesMax,
       linksMax: config.page.linksMax,
+      links: config.links,
+      robotsMeta: { obeyed: config.robots.meta, productToken },
       archive: config.archive.enabled,
       metadata: config.archive.metadata,
       parserThreads: config.page.threads,

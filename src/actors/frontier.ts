@@ -34,6 +34,7 @@ import type { PriorityClass, UrlRecord } from '../domain/record.js';
 import type { Candidate, UrlKey } from '../domain/url.js';
 import { drawClass } from '../policy/draw.js';
 import { type CrawlRules, refusalOf, rulesOf } from '../policy/admission.js';
+import { linkKind } from '../policy/links.js';
 import { inScope, widenAll } from '../policy/scope.js';
 import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
@@ -376,11 +377,15 @@ function newRecord(candidate: Candidate, finder: Finder, depth: number, now: Ins
   };
 }
 
-/** Seeds first, then redirects (their page is owed already), then links, the nearer to a seed the sooner. */
-function priorityOf(candidate: Candidate, depth: number): PriorityClass {
-  if (candidate.source === 'seed') return 0;
-  if (candidate.source === 'redirect') return 1;
-  return Math.min(2 + Math.floor(depth / 4), 7) as PriorityClass;
+/**
+ * Seeds first, then redirects (their page is owed already), then links, the nearer to a seed the sooner. What a page only
+ * shows comes after the documents of its depth.
+ */
+function priorityOf({ source, element, rel }: Candidate, depth: number): PriorityClass {
+  if (source === 'seed') return 0;
+  if (source === 'redirect') return 1;
+  const isEmbed = linkKind(element, rel) === 'embed';
+  return Math.min(2 + Math.floor(depth / 4) + (isEmbed ? 1 : 0), 7) as PriorityClass;
 }
 
 // -- what the crawl may enter -----------------------------------------------------------------------------------

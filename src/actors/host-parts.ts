@@ -269,7 +269,10 @@ function pageLine({ entry: { record }, sinceWallMs }: ReadVisit, attempt: Attemp
     // A 304 has no content of its own: it speaks of what was stored.
     digest: attempt.code === 'not_modified' ? (record.digest ?? parsed.contentDigest) : parsed.contentDigest,
     simhash: page?.simhash ?? null,
+    declaredCanonical: page?.canonical ?? null,
+    kind: page?.kind ?? 'other',
     links: page?.links.length ?? 0,
+    noindex: page?.noindex ?? false,
     outcome: attempt.outcome === 'unchanged' ? 'unchanged' : 'fetched',
   };
 }
@@ -299,6 +302,6 @@ function foundIn(visit: ReadVisit, judgement: ContentJudgement, parsed: ParsedPa
   if (judgement.outcome === 'redirected' && parsed.redirect !== null) return { ...via, candidates: [parsed.redirect] };
   const { page } = parsed;
   const isContent = judgement.outcome === 'fetched' || judgement.outcome === 'unchanged';
-  if (!isContent || page === null || page.nofollow || page.links.length === 0) return null;
+  if (!isContent || page === null || page.links.length === 0) return null;
   return { ...via, candidates: page.links };
 }

@@ -206,6 +206,8 @@ function giveToParser(
       fetchedAtMs: Math.round(visit.sinceWallMs),
       decodedBytesMax: visit.what === 'page' ? props.decodedBytesMax : ROBOTS_DECODED_BYTES_MAX,
       linksMax: props.linksMax,
+      links: props.links,
+      robotsMeta: props.robotsMeta,
       archive: props.archive,
       metadata: props.archive && props.metadata ? foundBy(visit, result.durationMs) : null,
     },

@@ -3,6 +3,7 @@
  */
 import type { VettedAddress, Resolution } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
+import type { FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
 import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
 import type { AddressRange } from '../policy/addresses.js';
 import type { CrawlRules } from '../policy/admission.js';
@@ -33,6 +34,8 @@ export interface Props {
   readonly decodedBytesMax: number;
   readonly headerBytesMax: number;
   readonly linksMax: number;
+  readonly links: FollowedLinks;
+  readonly robotsMeta: RobotsMetaTerms;
   readonly archive: boolean;
   /** Metadata records beside it. */
   readonly metadata: boolean;

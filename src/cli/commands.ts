@@ -5,6 +5,7 @@ import { crawlCommand } from './crawl.js';
 import { daemonCommand } from './daemon.js';
 import { excludeCommand } from './exclude.js';
 import { hostCommand, hostsCommand } from './hosts.js';
+import { inspectCommand } from './inspect.js';
 import { pauseCommand, resumeCommand } from './pause.js';
 import { practiceCommand } from './practice.js';
 import { seedCommand } from './seed.js';
@@ -29,5 +30,6 @@ export const COMMANDS: readonly CommandFactory[] = [
   treeCommand,
   simCommand,
   canonicalCommand,
+  inspectCommand,
   configCommand,
 ];

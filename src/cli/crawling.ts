@@ -8,7 +8,7 @@ import type { Code } from '../domain/outcome.js';
 import type { Candidate } from '../domain/url.js';
 import { type OpenLog, openLog } from '../logs.js';
 import { type Crawl, type CrawlOutcome, openCrawl } from '../main.js';
-import { productTokenOf } from '../policy/robots/agent.js';
+import { requiredProductToken } from './product-token.js';
 import type { CrawlEvent } from '../protocols/events.js';
 import type { Fault } from '../supervision/faults.js';
 import { checkAuthorities, readConfig } from './configuration.js';
@@ -122,11 +122,7 @@ function refuseAnonymous(config: Config, seeds: readonly Candidate[]): void {
   if (problem !== null) {
     throw new CommandError('no_contact', problem.message, EXIT.usage, problem.where, problem.advice);
   }
-  if (productTokenOf(config.userAgent) === null) {
-    const message = 'userAgent must begin with a name of letters, - and _ only';
-    const advice = "as in --set userAgent='ExampleBot/1.0 (+https://bot.example/)'";
-    throw new CommandError('no_product_token', message, EXIT.usage, `userAgent ${config.userAgent}`, advice);
-  }
+  requiredProductToken(config);
 }
 
 function faultOf({ text, actor, message, nth, times }: FaultWords, config: Config): Fault {

@@ -160,6 +160,20 @@ export const configSchema = z.strictObject({
   }),
   robots: group('robots.txt', {
     timeoutMs: option(whole(100, 600_000), 10_000, 'The whole of a request for robots.txt.', milliseconds),
+    meta: option(
+      z.boolean(),
+      true,
+      'Obey what a page asks of robots by meta element or X-Robots-Tag header: nofollow.',
+    ),
+  }),
+  links: group('Which links of a page are followed', {
+    embeds: option(
+      z.boolean(),
+      true,
+      'What a page shows: images, with every candidate of a srcset, style sheets and icons; after documents of equal depth.',
+    ),
+    forms: option(z.boolean(), false, 'What a form that asks by GET leads to when it is sent as it stands.'),
+    nofollow: option(z.enum(['skip', 'follow']), 'skip', 'Links with rel=nofollow.'),
   }),
   page: group('Reading pages', {
     linksMax: option(whole(0, 1_000_000), 5_000, 'Links taken from one page; the rest is counted and left.', 'links'),

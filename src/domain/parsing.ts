@@ -3,6 +3,27 @@ import type { Code } from './outcome.js';
 import type { Candidate } from './url.js';
 import type { Header } from './fetching.js';
 
+/** Which of the links of a page are followed. */
+export interface FollowedLinks {
+  /** What a page shows: pictures, style sheets, icons. */
+  readonly embeds: boolean;
+  /** What a form that asks by GET leads to when it is sent as it stands. */
+  readonly forms: boolean;
+  /** Links whose author asks not to be taken as recommending them (`rel=nofollow`). */
+  readonly nofollow: 'skip' | 'follow';
+}
+
+/** What becomes of a page's own wishes (meta robots, X-Robots-Tag). */
+export interface RobotsMetaTerms {
+  /** A `nofollow` of the whole page is obeyed. */
+  readonly obeyed: boolean;
+  /** Wishes may name one crawler; those are ours that name this one, in any case. */
+  readonly productToken: string;
+}
+
+/** A page worth its links only, an index, real content, or nothing of these. */
+export type PageKind = 'lead' | 'listing' | 'document' | 'other';
+
 export interface ParseTask {
   readonly url: string;
   /** `page`: links, text, digests. `robots`: only the decoded bytes. */
@@ -24,6 +45,8 @@ export interface ParseTask {
   /** After every content coding. */
   readonly decodedBytesMax: number;
   readonly linksMax: number;
+  readonly links: FollowedLinks;
+  readonly robotsMeta: RobotsMetaTerms;
   /** Make the archive records. */
   readonly archive: boolean;
   /** Among them one that says how the page was found and what it links to; null: none. */
@@ -47,11 +70,14 @@ export interface PageFacts {
   readonly textLength: number;
   /** 64 bits in 16 hex digits; null where there is no text to take it of. */
   readonly simhash: string | null;
-  /** In order of appearance, no two with one key. */
+  /** The URL that the page itself, or its Link header, names as its own; canonical. Null where it names none. */
+  readonly canonical: string | null;
+  readonly kind: PageKind;
+  /** Those that are followed: documents in order of appearance, then embeds, then forms; no two with one key. */
   readonly links: readonly Candidate[];
   /** Links that were left out, by bound or as no URL. */
   readonly linksRefused: number;
-  /** meta robots and X-Robots-Tag. */
+  /** meta robots and X-Robots-Tag, whether obeyed or not. */
   readonly noindex: boolean;
   readonly nofollow: boolean;
 }

@@ -19,8 +19,10 @@ export interface Candidate {
   readonly host: HostName;
   readonly origin: Origin;
   readonly source: Source;
-  /** The element that carried it (`a`, `iframe`, …), `location` for a redirect, null for a seed. */
+  /** The element that carried it (`a`, `img`, …), `header` for a Link header, `location` for a redirect, null for a seed. */
   readonly element: string | null;
+  /** The relation that stands with it (`next`, `stylesheet`), as written; null where there is none. */
+  readonly rel: string | null;
 }
 
 /** Why something that was meant as a URL is no candidate. */

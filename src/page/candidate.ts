@@ -19,18 +19,20 @@ export function candidate(
   base: string | URL | null,
   source: Source,
   element: string | null,
+  rel: string | null = null,
 ): Candidate | RefusedCandidate {
   const canonical = canonicalise(input, base ?? undefined);
-  return canonical.ok ? candidateOf(canonical, source, element) : { refusal: canonical.refusal };
+  return canonical.ok ? candidateOf(canonical, source, element, rel) : { refusal: canonical.refusal };
 }
 
 export function candidateOf(
   canonical: Extract<Canonical, { ok: true }>,
   source: Source,
   element: string | null,
+  rel: string | null = null,
 ): Candidate {
   const { url, parsed } = canonical;
-  return { url, key: urlKey(url), host: parsed.host, origin: parsed.origin, source, element };
+  return { url, key: urlKey(url), host: parsed.host, origin: parsed.origin, source, element, rel };
 }
 
 /** The first 128 bits of the SHA-256 of a canonical URL, in hex. */

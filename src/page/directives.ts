@@ -1,7 +1,7 @@
 /**
  * What a page asks of robots: `<meta name=robots>` and X-Robots-Tag.
  *
- * Directives add up and the strictest holds. Those that name one crawler are not ours to follow.
+ * Directives add up and the strictest holds. Those that name one crawler are ours where they name us.
  */
 import type { Header } from '../domain/fetching.js';
 import { headerValues } from './headers.js';
@@ -24,16 +24,31 @@ export function parseDirectives(content: string): Directives {
   return { noindex: isNone || words.includes('noindex'), nofollow: isNone || words.includes('nofollow') };
 }
 
-/** `name: ` before a directive makes it and those after it in that line another crawler's. These are no crawlers. */
+/** Does a meta element of this name speak to us? `productToken` is in lower case. */
+export function speaksToUs(name: string | null, productToken: string): boolean {
+  if (name === null) return false;
+  const asked = name.trim().toLowerCase();
+  return asked === 'robots' || asked === productToken;
+}
+
+/** Words before a colon that are no crawler's name. */
 const DIRECTIVES_WITH_VALUE = new Set(['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview']);
 
-export function headerDirectives(headers: readonly Header[]): Directives {
+/**
+ * X-Robots-Tag. `name: ` before a directive makes it and those after it that crawler's, until another name comes: lines
+ * of several names are joined by caches on the way. A new line begins with all crawlers again.
+ *
+ * @param productToken in lower case.
+ */
+export function headerDirectives(headers: readonly Header[], productToken: string): Directives {
   let all = NO_DIRECTIVES;
   for (const value of headerValues(headers, 'x-robots-tag')) {
+    let isOurs = true;
     for (const part of value.split(',')) {
-      const name = /^\s*([^\s:]+)\s*:/.exec(part)?.[1]?.toLowerCase();
-      if (name !== undefined && !DIRECTIVES_WITH_VALUE.has(name)) break;
-      all = bothDirectives(all, parseDirectives(part));
+      const [whole = '', name = ''] = /^\s*([a-z][^\s:]*)\s*:/i.exec(part) ?? [];
+      const isName = name !== '' && !DIRECTIVES_WITH_VALUE.has(name.toLowerCase());
+      if (isName) isOurs = name.toLowerCase() === productToken;
+      if (isOurs) all = bothDirectives(all, parseDirectives(isName ? part.slice(whole.length) : part));
     }
   }
   return all;

@@ -19,8 +19,27 @@ export function withLegacyQuery(href: string, charset: string): string {
   const encode = encoderOf(charset);
   if (encode === null) return href;
   const end = hash === -1 ? href.length : hash;
-  const query = href.slice(question, end).replace(BEYOND_ASCII_RUNS, (run) => escapeRun(run, encode));
+  const query = href.slice(question, end).replace(BEYOND_ASCII_RUNS, (run) => escapeRun(run, encode, isPlainInQuery));
   return href.slice(0, question) + query + href.slice(end);
+}
+
+/** A name or a value of a form as it is sent (URL Standard §5.2, 'urlencoded serializing'). */
+export function escapeFormText(text: string, charset: string): string {
+  const encode = IS_UNICODE.test(charset) ? null : encoderOf(charset);
+  const escaped = text.replace(FORM_ESCAPED, (run) =>
+    encode === null ? escapeUtf8(run) : escapeRun(run, encode, isPlainInForm),
+  );
+  return escaped.replaceAll(' ', '+');
+}
+
+const FORM_ESCAPED = /[^A-Za-z0-9*._ -]+/g;
+
+function escapeUtf8(run: string): string {
+  return escapeBytes(Buffer.from(run, 'utf8'), isPlainInForm);
+}
+
+function isPlainInForm(byte: number): boolean {
+  return /[A-Za-z0-9*._-]/.test(String.fromCharCode(byte));
 }
 
 /** Encodings whose output encoding is UTF-8 (Encoding Standard §4.3). */
@@ -48,18 +67,18 @@ function makeEncoder(charset: string): Encode | null {
   }
 }
 
-function escapeRun(run: string, encode: Encode): string {
+function escapeRun(run: string, encode: Encode, isSentPlain: (byte: number) => boolean): string {
   try {
-    return escapeBytes(encode(run));
+    return escapeBytes(encode(run), isSentPlain);
   } catch {
-    return Array.from(run, (character) => escapeCharacter(character, encode)).join('');
+    return Array.from(run, (character) => escapeCharacter(character, encode, isSentPlain)).join('');
   }
 }
 
 /** What the encoding lacks is sent as a numeric reference, itself escaped (URL Standard §1.3). */
-function escapeCharacter(character: string, encode: Encode): string {
+function escapeCharacter(character: string, encode: Encode, isSentPlain: (byte: number) => boolean): string {
   try {
-    return escapeBytes(encode(character));
+    return escapeBytes(encode(character), isSentPlain);
   } catch {
     const isLoneSurrogate = character.length === 1 && /[\ud800-\udfff]/.test(character);
     return `%26%23${isLoneSurrogate ? 0xfffd : character.codePointAt(0)}%3B`;
@@ -67,11 +86,14 @@ function escapeCharacter(character: string, encode: Encode): string {
 }
 
 /** Bytes that are ASCII and allowed in a query stay: second bytes of double-byte encodings are sent so. */
-function escapeBytes(bytes: Uint8Array): string {
+function isPlainInQuery(byte: number): boolean {
+  return byte > 0x20 && byte < 0x7f && !QUERY_ESCAPED.has(byte);
+}
+
+function escapeBytes(bytes: Uint8Array, isSentPlain: (byte: number) => boolean): string {
   let out = '';
   for (const byte of bytes) {
-    const isPlain = byte > 0x20 && byte < 0x7f && !QUERY_ESCAPED.has(byte);
-    out += isPlain ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+    out += isSentPlain(byte) ? String.fromCharCode(byte) : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
   }
   return out;
 }

@@ -2,23 +2,25 @@
  * A page's links on their way between threads: columns instead of a list.
  *
  * A list of forty links is cloned in three times the time, as the names of all fields travel with every link, and the
- * same few hosts again and again. Here each field is a column, and a host stands in it once.
+ * same few hosts again and again. Here each field is a column, and what many links share stands in it once: their host,
+ * and what carried them.
  */
 import type { HostName, Origin } from '../domain/host.js';
 import type { ParseResult } from '../domain/parsing.js';
 import type { Candidate, Source, UrlKey } from '../domain/url.js';
 
-/** The first five are of one length. */
 interface LinkColumns {
   readonly urls: readonly string[];
   readonly keys: readonly UrlKey[];
-  readonly elements: readonly (string | null)[];
-  readonly sources: readonly Source[];
-  /** Of each link: where its host and origin stand. */
-  readonly places: readonly number[];
-  readonly hosts: readonly HostName[];
-  readonly origins: readonly Origin[];
+  /** Of each link: which of the places, which of the carriers. */
+  readonly placeOf: readonly number[];
+  readonly carrierOf: readonly number[];
+  readonly places: readonly Place[];
+  readonly carriers: readonly Carrier[];
 }
+
+type Place = readonly [host: HostName, origin: Origin];
+type Carrier = readonly [source: Source, element: string | null, rel: string | null];
 
 /** An answer as it crosses: its page without the links, and the links; null where there is no page. */
 export interface PackedResult {
@@ -37,37 +39,41 @@ export function unpacked({ result, links }: PackedResult): ParseResult {
 }
 
 function columnsOf(links: readonly Candidate[]): LinkColumns {
-  const hosts: HostName[] = [];
-  const origins: Origin[] = [];
-  const placeOf = new Map<Origin, number>();
-  const places = links.map(({ host, origin }) => {
-    const known = placeOf.get(origin);
-    if (known !== undefined) return known;
-    placeOf.set(origin, origins.length);
-    hosts.push(host);
-    return origins.push(origin) - 1;
-  });
+  const places = new Dictionary<Place>();
+  const carriers = new Dictionary<Carrier>();
   return {
     urls: links.map(({ url }) => url),
     keys: links.map(({ key }) => key),
-    elements: links.map(({ element }) => element),
-    sources: links.map(({ source }) => source),
-    places,
-    hosts,
-    origins,
+    placeOf: links.map(({ host, origin }) => places.numberOf(origin, () => [host, origin])),
+    carrierOf: links.map(({ source, element, rel }) =>
+      carriers.numberOf(rel === null ? `${source} ${element}` : `${source} ${element} ${rel}`, () => [
+        source,
+        element,
+        rel,
+      ]),
+    ),
+    places: places.values,
+    carriers: carriers.values,
   };
 }
 
-function linksOf({ urls, keys, elements, sources, places, hosts, origins }: LinkColumns): Candidate[] {
+class Dictionary<T> {
+  readonly values: T[] = [];
+  private readonly numbers = new Map<string, number>();
+
+  numberOf(name: string, value: () => T): number {
+    const known = this.numbers.get(name);
+    if (known !== undefined) return known;
+    const number = this.values.push(value()) - 1;
+    this.numbers.set(name, number);
+    return number;
+  }
+}
+
+function linksOf({ urls, keys, placeOf, carrierOf, places, carriers }: LinkColumns): Candidate[] {
   return urls.map((url, i) => {
-    const place = places[i] as number;
-    return {
-      url,
-      key: keys[i] as UrlKey,
-      host: hosts[place] as HostName,
-      origin: origins[place] as Origin,
-      source: sources[i] as Source,
-      element: elements[i] as string | null,
-    };
+    const [host, origin] = places[placeOf[i] as number] as Place;
+    const [source, element, rel] = carriers[carrierOf[i] as number] as Carrier;
+    return { url, key: keys[i] as UrlKey, host, origin, source, element, rel };
   });
 }

@@ -7,7 +7,7 @@
  *
  * Invariants:
  * 1. No recursion and no work that grows with the depth of nesting.
- * 2. A listener hears each element once, in document order, and never of what stands in a `template`, which is inert.
+ * 2. A listener hears of each element once, in document order, and never of what stands in a `template`, which is inert.
  */
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import { ForeignContent } from './foreign-content.js';
@@ -15,14 +15,16 @@ import { ForeignContent } from './foreign-content.js';
 export type Attributes = readonly Token.Attribute[];
 
 export interface MarkupListener {
-  /** An element began. Names are in lower case; of a foreign element only links are of interest. */
+  /** An element began that has attributes or tells something without. Names are in lower case. */
   element(name: string, attributes: Attributes, place: Place): void;
+  /** An end tag was passed, whether anything of its name was open or not. */
+  ended(name: string): void;
   /** A tag that separates words was passed. */
   boundary(): void;
   /** Text without white space that a reader of the page would see. */
   text(chars: string): void;
   /** White space between such text. */
-  space(): void;
+  space(chars: string): void;
   /** The same for the inside of an HTML `title`; `chars` is null for white space. */
   title(chars: string | null): void;
   titleEnded(): void;
@@ -46,6 +48,11 @@ const TEXT_ONLY = new Map<string, { mode: Tokenizer['state']; content: TextOnly 
   ['noframes', { mode: TokenizerMode.RAWTEXT, content: 'unseen' }],
   ['plaintext', { mode: TokenizerMode.PLAINTEXT, content: 'seen' }],
 ]);
+
+/** Elements that say something though they have no attribute: others have nothing to tell then. */
+const TELLING_WITHOUT_ATTRIBUTES = new Set(
+  'title script form button select optgroup option textarea fieldset legend datalist'.split(' '),
+);
 
 type TextOnly = 'title' | 'seen' | 'unseen';
 
@@ -82,7 +89,7 @@ class MarkupReader {
     if (realm === 'html') this.startHtml(name);
     if (this.templateDepth > 0) return;
     if (SEPARATORS.has(name)) this.listener.boundary();
-    if (tag.attrs.length > 0 || name === 'title') {
+    if (tag.attrs.length > 0 || TELLING_WITHOUT_ATTRIBUTES.has(name)) {
       this.listener.element(name, tag.attrs, placeOf(realm !== 'html', this.noscriptDepth > 0));
     }
   }
@@ -94,7 +101,9 @@ class MarkupReader {
     const isForeign = this.foreign.end(tag);
     this.tokenizer.inForeignNode = this.foreign.isForeignNode;
     if (!isForeign) this.endHtml(name);
-    if (this.templateDepth === 0 && SEPARATORS.has(name)) this.listener.boundary();
+    if (this.templateDepth > 0) return;
+    this.listener.ended(name);
+    if (SEPARATORS.has(name)) this.listener.boundary();
   }
 
   onCharacter(token: Token.CharacterToken): void {
@@ -102,8 +111,8 @@ class MarkupReader {
     else if (this.textOnly === 'title' && this.templateDepth === 0) this.listener.title(token.chars);
   }
 
-  onWhitespaceCharacter(): void {
-    if (this.isSeen()) this.listener.space();
+  onWhitespaceCharacter(token: Token.CharacterToken): void {
+    if (this.isSeen()) this.listener.space(token.chars);
     else if (this.textOnly === 'title' && this.templateDepth === 0) this.listener.title(null);
   }
 

@@ -52,13 +52,16 @@ function sniff(head: Uint8Array): string {
   const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('latin1');
   const start = text.replace(/^\xef\xbb\xbf/, '').trimStart();
   if (HTML_SIGNATURE.test(start)) return 'text/html';
-  if (start.startsWith('<?xml')) return 'text/xml';
+  if (start.startsWith('<?xml')) return XHTML_SIGNATURE.test(start) ? 'application/xhtml+xml' : 'text/xml';
   return binarySignature(head) ?? (hasBinaryBytes(head) ? 'application/octet-stream' : 'text/plain');
 }
 
 /** MIME Sniffing Standard §7.1, the table for HTML. */
 const HTML_SIGNATURE =
   /^<(?:!--|(?:!doctype html|html|head|script|iframe|h1|div|font|table|a|style|title|body|br|b|p)[\t\n\f\r >])/i;
+
+/** What the table leaves out: XHTML under an XML declaration, of which the Web is full. */
+const XHTML_SIGNATURE = /^<\?xml[^>]*>\s*(?:<!--[^>]*-->\s*)*<(?:!doctype\s+html|html)[\s>]/i;
 
 /** First bytes that no text has (MIME Sniffing Standard §6 and §7.1). */
 const BINARY_SIGNATURES: readonly (readonly [signature: string, mime: string])[] = [

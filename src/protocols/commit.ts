@@ -7,7 +7,7 @@
 import type { CrawlSettings, SettingsChange } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { Attempt, Code } from '../domain/outcome.js';
-import type { ArchiveRecords } from '../domain/parsing.js';
+import type { ArchiveRecords, PageKind } from '../domain/parsing.js';
 import type { Archived, DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
@@ -40,7 +40,13 @@ export interface PageLine {
   readonly title: string | null;
   readonly digest: string;
   readonly simhash: string | null;
+  /** The URL that the page names as its own; null where it names none. */
+  readonly declaredCanonical: string | null;
+  readonly kind: PageKind;
+  /** Those that were followed. */
   readonly links: number;
+  /** It asks not to be indexed. */
+  readonly noindex: boolean;
   readonly outcome: 'fetched' | 'unchanged';
 }
 

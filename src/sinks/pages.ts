@@ -23,7 +23,10 @@ export function pageLine(page: PageLine, warc: WarcPlace | null): string {
     title: page.title,
     digest: page.digest,
     simhash: page.simhash,
+    declaredCanonical: page.declaredCanonical,
+    kind: page.kind,
     links: page.links,
+    noindex: page.noindex,
     outcome: page.outcome,
     warc,
   })}\n`;

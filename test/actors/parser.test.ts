@@ -20,6 +20,8 @@ const task = (n: number): ParseTask => ({
   fetchedAtMs: 0,
   decodedBytesMax: 10,
   linksMax: 10,
+  links: { embeds: true, forms: false, nofollow: 'skip' },
+  robotsMeta: { obeyed: true, productToken: 'TestBot' },
   archive: false,
   metadata: null,
 });

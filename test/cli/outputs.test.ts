@@ -70,7 +70,10 @@ describe('docs/outputs.md', () => {
       title: null,
       digest: null,
       simhash: null,
+      declaredCanonical: null,
+      kind: 'other',
       links: 0,
+      noindex: false,
       outcome: 'fetched',
     };
     expect(named).toEqual(Object.keys(JSON.parse(pageLine(line as unknown as Parameters<typeof pageLine>[0], null))));

@@ -3,14 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { withLegacyQuery } from '../../src/page/legacy-query.js';
 import { baseOf, resolveLinks } from '../../src/page/links.js';
 import { readHtml } from '../../src/page/html.js';
+import type { FollowedLinks } from '../../src/domain/parsing.js';
+
+const FOLLOWED: FollowedLinks = { embeds: true, forms: false, nofollow: 'skip' };
 
 function urls(source: string, page = 'http://site.example/dir/page?id=9', charset = 'utf-8', linksMax = 100): string[] {
   return resolve(source, page, charset, linksMax).links.map((link) => link.url);
 }
 
 function resolve(source: string, page = 'http://site.example/dir/page?id=9', charset = 'utf-8', linksMax = 100) {
-  const content = readHtml(source);
-  return resolveLinks(content.links, baseOf(page, content.baseHref, charset), charset, linksMax);
+  const content = readHtml(source, { forms: false, productToken: 'testbot' });
+  return resolveLinks(content.links, baseOf(page, content.baseHref, charset), charset, linksMax, FOLLOWED);
 }
 
 describe('links', () => {
@@ -63,6 +66,7 @@ describe('links', () => {
         origin: 'https://other.example:8443',
         source: 'link',
         element: 'iframe',
+        rel: null,
       },
     ]);
   });

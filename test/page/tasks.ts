@@ -20,6 +20,8 @@ export function taskOf(body: string | Uint8Array, changes: Partial<ParseTask> = 
     fetchedAtMs: Date.UTC(2026, 10, 30, 12, 0, 0, 123),
     decodedBytesMax: 16 * 1024 * 1024,
     linksMax: 5000,
+    links: { embeds: true, forms: false, nofollow: 'skip' },
+    robotsMeta: { obeyed: true, productToken: 'TestBot' },
     archive: false,
     metadata: null,
     ...changes,

@@ -222,6 +222,7 @@ describe('the table of judgement: content', () => {
     origin: 'https://b.test',
     source: 'redirect',
     element: 'location',
+    rel: null,
   } as const;
   const parsed = (redirect: ParsedPage['redirect'] = null): ParsedPage => ({
     kind: 'parsed',

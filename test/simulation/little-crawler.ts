@@ -304,6 +304,8 @@ class LittleCrawl {
       ...{ url, status, statusText, httpVersion, headers, remoteAddress, body, cut, want: 'page', requestHeaders: [] },
       ...{ rawHead: null, sentHead: null, metadata: null },
       ...{ fetchedAtMs: this.#ports.clock.wallMs(), decodedBytesMax: 1 << 22, linksMax: 5_000, archive: false },
+      links: { embeds: true, forms: false, nofollow: 'skip' },
+      robotsMeta: { obeyed: true, productToken: 'LittleBot' },
     });
   }
 
@@ -401,9 +403,7 @@ function littleParse(task: ParseTask): ParseResult {
     title: null,
     textLength: 0,
     simhash: null,
-    linksRefused: 0,
-    noindex: false,
-    nofollow: false,
+    ...{ canonical: null, kind: 'document' as const, linksRefused: 0, noindex: false, nofollow: false },
   };
   return {
     ...{
@@ -421,14 +421,15 @@ function littleParse(task: ParseTask): ParseResult {
 function pageLine(url: string, status: number, parsed: ParsedPage): PageLine {
   return {
     ...{ url, canonical: url, fetchedAt: '', status, mime: '', charset: null, title: null, digest: '', simhash: null },
-    ...{ links: parsed.page?.links.length ?? 0, outcome: 'fetched' },
+    ...{ declaredCanonical: null, kind: 'document' as const, noindex: false },
+    ...{ links: parsed.page?.links.length ?? 0, outcome: 'fetched' as const },
   };
 }
 
 function toCandidate(url: string, source: Source, element: string | null): Candidate {
   const { hostname, origin } = new URL(url);
   const key = createHash('sha256').update(url).digest('hex').slice(0, 32);
-  return { url, key, host: hostname, origin, source, element };
+  return { url, key, host: hostname, origin, source, element, rel: null };
 }
 
 function newRecord({ url, key, host, source, element }: Candidate): UrlRecord {

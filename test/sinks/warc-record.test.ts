@@ -197,7 +197,7 @@ describe('records (WARC 1.1)', () => {
   });
 
   const linkTo = (url: string, element: string): Candidate => ({
-    ...{ url, element, source: 'link', key: '', host: '', origin: '' },
+    ...{ url, element, rel: null, source: 'link', key: '', host: '', origin: '' },
   });
 
   it('say how a page was found and what it links to (metadata)', async () => {

@@ -121,6 +121,9 @@ export function pageOf(url: string, text = ''): PageLine {
     digest: `sha1:${keyOf(text)}`,
     simhash: null,
     links: 0,
+    declaredCanonical: null,
+    kind: 'document',
+    noindex: false,
     outcome: 'fetched',
   };
 }

@@ -35,6 +35,8 @@ export const PROPS: Props = {
   decodedBytesMax: 1_000,
   headerBytesMax: 1_000,
   linksMax: 10,
+  links: { embeds: true, forms: false, nofollow: 'skip' },
+  robotsMeta: { obeyed: true, productToken: 'TestBot' },
   archive: false,
   metadata: false,
   parserThreads: 2,

@@ -52,7 +52,7 @@ export function entryAt(position: QueuePosition, url: string, changes: Partial<U
 
 export function candidateOf(url: string, changes: Partial<Candidate> = {}): Candidate {
   const { hostname, origin } = new URL(url);
-  return { url, key: keyOf(url), host: hostname, origin, source: 'link', element: 'a', ...changes };
+  return { url, key: keyOf(url), host: hostname, origin, source: 'link', element: 'a', rel: null, ...changes };
 }
 
 export function hostPart(host: string, ticket: number, changes: Partial<HostPart> = {}): HostPart {
