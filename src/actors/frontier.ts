@@ -33,7 +33,9 @@ import type { Code } from '../domain/outcome.js';
 import type { PriorityClass, UrlRecord } from '../domain/record.js';
 import type { Candidate, UrlKey } from '../domain/url.js';
 import { drawClass } from '../policy/draw.js';
-import { type CrawlRules, refusalOf, rulesOf } from '../policy/admission.js';
+import { type AdmissionRefusal, type CrawlRules, refusalOf, rulesOf } from '../policy/admission.js';
+import { type FilterRefusal, filterRefusal } from '../policy/url-filter.js';
+import type { UrlFilter } from '../plugins/url-filter.js';
 import { linkKind } from '../policy/links.js';
 import { inScope, widenAll } from '../policy/scope.js';
 import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
@@ -47,6 +49,8 @@ import { fence, record } from '../protocols/recorder.js';
 export interface Props {
   /** The rules that this run is configured with. */
   readonly configured: ConfiguredRules;
+  /** Of the program that runs the crawl. */
+  readonly filter?: UrlFilter;
   /** As they are stored. */
   readonly settings: CrawlSettings;
   readonly seen: Bloom;
@@ -83,6 +87,8 @@ interface State {
   rules: CrawlRules;
   /** Candidates that were not admitted, by code. */
   readonly notAdmitted: Map<Code, number>;
+  /** Times that the URL filter failed. */
+  filterFailures: number;
   life: Life;
   readonly pending: Set<UrlKey>;
   sequence: number;
@@ -116,6 +122,7 @@ export const frontier: Behaviour<Props, State, Message> = {
       settings,
       rules,
       notAdmitted: new Map(),
+      filterFailures: 0,
       life: { phase: 'listing' },
       pending: new Set(),
       sequence: props.nextSequence,
@@ -161,9 +168,9 @@ export const frontier: Behaviour<Props, State, Message> = {
       const seeds: Candidate[] = [];
       const left = [...refused];
       for (const candidate of candidates) {
-        const refusal = refusalOf(state.rules, { ...candidate, depth: SEEDED.depth });
+        const refusal = refusalFor(state, candidate, SEEDED.via, SEEDED.depth, effects);
         if (refusal !== null) {
-          left.push({ url: candidate.url, code: refusal.code });
+          left.push({ url: candidate.url, code: refusal.code, detail: refusal.detail });
           continue;
         }
         seeds.push(candidate);
@@ -197,7 +204,7 @@ export const frontier: Behaviour<Props, State, Message> = {
       const effects: Effect[] = [];
       if (found === null) return [state, [toRecorder(state, part)]];
       const settings = found.seedRedirect ? follow(state, part.host, found, effects) : null;
-      const admitted = admitFound(state, found, now);
+      const admitted = admitFound(state, found, now, effects);
       const whole: HostPart = admitted.length === 0 && settings === null ? part : { ...part, admitted, settings };
       effects.push(toRecorder(state, whole));
       return [state, effects];
@@ -219,6 +226,10 @@ export const frontier: Behaviour<Props, State, Message> = {
           state.props.seen.add(record.key);
         }
         effects.push(...tell(state, part, known));
+        if (part.kind === 'host' && part.delivery !== undefined && part.page !== null) {
+          const place = receipt.places?.get(part) ?? null;
+          effects.push({ do: 'announce', event: { event: 'page', line: part.page, delivery: part.delivery, place } });
+        }
       }
       state.totals = receipt.totals;
       effects.push({
@@ -315,13 +326,13 @@ export function seedAdmission(candidate: Candidate, sequence: number, now: Insta
 
 type Finder = Omit<Found, 'candidates' | 'via'> & { readonly via: string | null };
 
-function admitFound(state: State, found: Found, now: Instant): Admission[] {
+function admitFound(state: State, found: Found, now: Instant, effects: Effect[]): Admission[] {
   const admitted: Admission[] = [];
   for (const candidate of found.candidates) {
     const depth = depthOf(candidate, found);
     // What is known already was judged before: most links are.
     if (isKnownLink(state, candidate)) continue;
-    const refusal = refusalOf(state.rules, { url: candidate.url, host: candidate.host, depth });
+    const refusal = refusalFor(state, candidate, found.via, depth, effects);
     if (refusal !== null) {
       state.notAdmitted.set(refusal.code, (state.notAdmitted.get(refusal.code) ?? 0) + 1);
       continue;
@@ -330,6 +341,26 @@ function admitFound(state: State, found: Found, now: Instant): Admission[] {
     if (admission !== null) admitted.push(admission);
   }
   return admitted;
+}
+
+/** By the rules of the crawl, then by the filter of the program that runs it. */
+function refusalFor(
+  state: State,
+  { url, host, source, element, rel }: Candidate,
+  via: string | null,
+  depth: number,
+  effects: Effect[],
+): AdmissionRefusal | FilterRefusal | null {
+  const refusal = refusalOf(state.rules, { url, host, depth });
+  const { filter } = state.props;
+  if (refusal !== null || filter === undefined) return refusal;
+  const filtered = filterRefusal(filter, { url, host, depth, source, element, rel, via });
+  if (filtered?.code === 'plugin_failed') {
+    const count = ++state.filterFailures;
+    // A filter that fails on everything must not fill the log.
+    if (Number.isInteger(Math.log2(count))) effects.push(log('warn', 'plugin_failed', { url, detail: filtered.detail, count }));
+  }
+  return filtered;
 }
 
 function depthOf(candidate: Candidate, finder: Finder): number {

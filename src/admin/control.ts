@@ -239,6 +239,8 @@ export interface SeedReport {
     readonly url: string | null;
     readonly verdict: SeedVerdict;
     readonly code: Code | null;
+    /** What exactly refuses it, where more is known than the code says. */
+    readonly detail?: string;
   }[];
 }
 

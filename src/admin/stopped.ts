@@ -84,7 +84,9 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock): Keeper {
       const hosts = [...new Set(candidates.map(({ host }) => host))];
       const rules = rulesOf(configuredRules(lastConfig(await store.lastRun()) ?? config), settings, hosts);
       const judged = candidates.map((one) => ({ ...one, refusal: refusalOf(rules, { ...one, depth: 0 }) }));
-      const refused = judged.flatMap(({ url, refusal }) => (refusal === null ? [] : [{ url, code: refusal.code }]));
+      const refused = judged.flatMap(({ url, refusal }) => 
+        refusal === null ? [] : [{ url, code: refusal.code, detail: refusal.detail }],
+      );
       const seeds = judged.filter(({ refusal }) => refusal === null);
       const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
       const admitted = seeds.map((seed) => seedAdmission(seed, nextSequence++, now));
