@@ -275,9 +275,9 @@ function pageLine({ entry: { record }, sinceWallMs }: ReadVisit, attempt: Attemp
     digest: attempt.code === 'not_modified' ? (record.digest ?? parsed.contentDigest) : parsed.contentDigest,
     simhash: page?.simhash ?? null,
     declaredCanonical: page?.canonical ?? null,
-    kind: page?.kind ?? 'other',
+    kind: page?.kind ?? null,
     links: page?.links.length ?? 0,
-    noindex: page?.noindex ?? false,
+    noindex: page?.noindex ?? null,
     outcome: attempt.outcome === 'unchanged' ? 'unchanged' : 'fetched',
     ...(parsed.data === undefined ? {} : { data: parsed.data }),
   };

@@ -41,13 +41,14 @@ export interface PageLine {
   readonly title: string | null;
   readonly digest: string;
   readonly simhash: string | null;
-  /** The URL that the page names as its own; null where it names none. */
+  /** The URL that the page names as its own; null where it names none, and after a 304. */
   readonly declaredCanonical: string | null;
-  readonly kind: PageKind;
+  /** Null after a 304. */
+  readonly kind: PageKind | null;
   /** Those that were followed. */
   readonly links: number;
-  /** It asks not to be indexed. */
-  readonly noindex: boolean;
+  /** It asks not to be indexed; null after a 304. */
+  readonly noindex: boolean | null;
   readonly outcome: 'fetched' | 'unchanged';
   /** What a content handler made of it, as JSON text; absent without one. */
   readonly data?: string;

@@ -10,7 +10,6 @@
 import { CODES } from '../domain/outcome.js';
 import type { Attempt } from '../domain/outcome.js';
 import type { UrlRecord } from '../domain/record.js';
-import { elementOf } from './element.js';
 import type { NextAction, Paragraph, Topic, WhyAnswer } from './answer.js';
 import { CODE_WORDS } from './codes.js';
 import type { WhyFacts } from './facts.js';
@@ -21,7 +20,7 @@ import * as topics from './topics.js';
 export function explain(facts: WhyFacts): WhyAnswer {
   const situation = situationOf(facts);
   const next = nextOf(facts, situation);
-  const element = facts.record === null ? null : elementOf(facts.record);
+  const element = facts.record?.element ?? null;
   const isAhead = HAS_A_FUTURE.has(situation.is);
   const told: readonly (readonly [Topic, readonly string[]])[] = [
     ['verdict', verdict(facts, situation)],

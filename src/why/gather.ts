@@ -14,7 +14,6 @@ import { type OriginRobots, pages, type RobotsCopy, UNKNOWN } from '../policy/ro
 import { compileRobots } from '../policy/robots/match.js';
 import { type RobotsEntry, UNTOUCHED } from '../protocols/host-snapshot.js';
 import type { StorePort } from '../protocols/ports.js';
-import { elementOf } from './element.js';
 import type {
   Hop,
   HostFacts,
@@ -107,7 +106,7 @@ async function wayToSeed(record: UrlRecord, store: WhyStore): Promise<Way> {
   while (via !== null && hops.length < HOPS_MAX) {
     const page = await readSpelled(via, store);
     if (page === null) return { hops, reachesSeed: false };
-    hops.push({ url: page.url, source: page.source, element: elementOf(page) });
+    hops.push({ url: page.url, source: page.source, element: page.element });
     via = page.via;
   }
   return { hops, reachesSeed: via === null };

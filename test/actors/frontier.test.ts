@@ -141,6 +141,23 @@ describe('admission', () => {
     ]);
   });
 
+  it('what a page only shows comes a class after the documents of its depth, whatever carried it', () => {
+    const stage = crawling();
+    const carried = [
+      ['a', null],
+      ['img', null],
+      ['link', 'stylesheet'],
+      ['link', 'next'],
+      ['header', 'icon'],
+      ['form', null],
+    ] as const;
+    const candidates = carried.map(([element, rel], i) => candidateOf(`http://a.example/${i}`, { element, rel }));
+    stage.tell(visit(found(candidates, { depth: 7 })));
+    expect(admittedIn(stage.take()).map(({ record }) => record.priority)).toEqual([4, 5, 5, 4, 5, 4]);
+    stage.tell(visit(found([candidateOf('http://a.example/deep', { element: 'img' })], { depth: 99 })));
+    expect(admittedIn(stage.take()).map(({ record }) => record.priority)).toEqual([7]);
+  });
+
   it('at --max-depth a link is admitted, one deeper it is not; a redirect is no step', () => {
     const stage = crawling(settingsOf({ depthMax: 2 }));
     const candidates = [candidateOf('http://a.example/l'), candidateOf('http://a.example/r', { source: 'redirect' })];

@@ -108,7 +108,7 @@ describe('refusals say where, which option, and what would be right', () => {
 
   it('a group given a value, with its options', () => {
     expect(refusal({ assignments: ['robots={"timeoutMs":5000}'] }).message).toBe(
-      'robots is a group; its options are robots.timeoutMs',
+      'robots is a group; its options are robots.timeoutMs, robots.meta',
     );
     expect(refusal(file('robots: 5\n'))).toMatchObject({ where: 'crawl.yaml:1:9', key: 'robots' });
   });

@@ -1,106 +1,99 @@
-/** Forms that ask by GET, and where each leads when it is sent as it stands (HTML Standard §4.10.21). */
 import { describe, expect, it } from 'vitest';
-import { formLink } from '../../src/page/forms.js';
-import { readHtml } from '../../src/page/html.js';
 import { parse } from '../../src/page/parse.js';
-import { compareWithTree } from './against-tree.js';
-import { html, pageOf, taskOf } from './tasks.js';
+import { pageOf, taskOf } from './tasks.js';
 
-const PAGE = 'http://site.example/dir/page?a=b';
+const PAGE = 'http://site.example/dir/page?id=9';
 
-function targets(source: string, charset = 'utf-8'): string[] {
-  return readHtml(source, { forms: true, productToken: 'testbot' }).forms.map(
-    (form) => formLink(form, PAGE, charset).href,
-  );
+function sent(source: string, charset = 'utf-8'): string[] {
+  const links = { embeds: false, forms: true, nofollow: 'skip' } as const;
+  const headers = [['Content-Type', `text/html; charset=${charset}`]] as const;
+  const task = taskOf(Buffer.from(source, charset === 'utf-8' ? 'utf8' : 'latin1'), { url: PAGE, links, headers });
+  return pageOf(parse(task)).links.map(({ url, element }) => {
+    expect(element).toBe('form');
+    return url.replace('http://site.example', '');
+  });
 }
 
-describe('what a form sends', () => {
+const query = (controls: string) => sent(`<form action=/s>${controls}</form>`)[0]?.replace(/^\/s\?/, '');
+
+describe('what a form sends untouched (HTML Standard §4.10.21)', () => {
   it.each([
-    ['<form action=/s><input name=q><input type=submit value=Go></form>', ['/s?q=']],
-    ['<form action=/s><input name=q value="a b&c=ü+*-._~"></form>', ['/s?q=a+b%26c%3D%C3%BC%2B*-._%7E']],
-    ['<form action="/s?old=1#there"><input name=q value=x></form>', ['/s?q=x']],
-    ['<form><input name=q value=x></form>', ['http://site.example/dir/page?q=x']],
-    ['<form action=/s></form>', ['/s?']],
-    ['<form action=/s method=POST><input name=q></form><form method=dialog></form>', []],
-    ['<form action=/s method=nonsense><input name=q></form>', ['/s?q=']],
-    ['<form action=/s method=post><button formmethod=get formaction=/t name=b value=1>x</button></form>', ['/t?b=1']],
+    ['<input name=q>', 'q='],
+    ['<input name=q value="a b&amp;c=d/é">', 'q=a+b%26c%3Dd%2F%C3%A9'],
+    ['<input value=x><input name="" value=y>', ''],
+    ['<input type=hidden name=h value=1><input type=search name=q value=2>', 'h=1&q=2'],
+    ['<input name=a disabled><input name=b readonly value=1>', 'b=1'],
     [
-      '<form action=/s><input type=checkbox name=a><input type=checkbox name=b checked value=2><input type=checkbox name=c checked></form>',
-      ['/s?b=2&c=on'],
+      '<input type=checkbox name=a><input type=checkbox name=b checked><input type=checkbox name=c value=1 checked>',
+      'b=on&c=1',
     ],
     [
-      '<form action=/s><input type=radio name=r value=1 checked><input type=radio name=r value=2 checked></form>',
-      ['/s?r=2'],
+      '<input type=radio name=r value=1 checked><input type=radio name=r value=2 checked><input type=radio name=r value=3>',
+      'r=2',
     ],
-    ['<form action=/s><select name=s><option value=1>a<option>  b  c </select></form>', ['/s?s=1']],
-    ['<form action=/s><select name=s><option value=1>a<option selected>  b  c </select></form>', ['/s?s=b+c']],
-    ['<form action=/s><select name=s><option disabled value=1><option value=2></select></form>', ['/s?s=2']],
-    ['<form action=/s><select name=s size=3><option value=1></select></form>', ['/s?']],
+    ['<input type=reset name=a value=1><input type=button name=b value=1><button type=button name=c></button>', ''],
+    ['<input type=submit name=go value=1><input name=q value=2><input type=submit name=other value=3>', 'go=1&q=2'],
+    ['<button disabled name=a value=1></button><button name=b value=2></button>', 'b=2'],
+    ['<input type=image name=at><input name=q>', 'at.x=0&at.y=0&q='],
     [
-      '<form action=/s><select name=s multiple><option selected value=1><option value=2><option selected value=3></select></form>',
-      ['/s?s=1&s=3'],
+      '<input type=file name=f><input type=color name=c><input type=range name=r max=11><input type=number name=n value=x>',
+      'f=&c=%23000000&r=5.5&n=',
     ],
+    ['<textarea name=t>\n\n a\nb </textarea>', 't=%0D%0A+a%0D%0Ab+'],
+    ['<select name=s><option>a  b<option value=2>c</select>', 's=a+b'],
+    ['<select name=s><option value=1 disabled>a<option value=2>c</select>', 's=2'],
+    ['<select name=s><option value=1 selected>a<option value=2 selected>c</select>', 's=2'],
     [
-      '<form action=/s><select name=s><optgroup disabled><option value=1></optgroup><option value=2></select></form>',
-      ['/s?s=2'],
+      '<select name=s multiple><option value=1 selected>a<option value=2 selected>c<option value=3>d</select>',
+      's=1&s=2',
     ],
-    ['<form action=/s><textarea name=t>\na\nb</textarea></form>', ['/s?t=a%0D%0Ab']],
+    ['<select name=s multiple><option value=1>a</select><select name=t size=3><option value=1></select>', ''],
+    ['<select name=s><optgroup disabled><option value=1></optgroup><optgroup><option value=2></select>', 's=2'],
     [
-      '<form action=/s><input name=a disabled><input type=reset name=r value=1><input type=button name=b value=1><button type=button name=c>x</button></form>',
-      ['/s?'],
+      '<fieldset disabled><legend><input name=a></legend><legend><input name=b></legend><input name=c></fieldset><input name=d>',
+      'a=&d=',
     ],
-    [
-      '<form action=/s><input type=hidden name=h value=1><input value=nameless><input name="" value=x></form>',
-      ['/s?h=1'],
-    ],
-    ['<form action=/s><input type=submit name=a value=1><button name=b value=2>x</button></form>', ['/s?a=1']],
-    ['<form action=/s><input type=image name=i></form>', ['/s?i.x=0&i.y=0']],
-    ['<form action=/s><input type=image></form>', ['/s?x=0&y=0']],
-    ['<form action=/s><input type=file name=f></form>', ['/s?f=']],
-    ['<form id=f action=/s></form><input name=q value=late form=f><input name=no form=other>', ['/s?q=late']],
-    ['<input name=early value=1 form=f><form id=f action=/s><input name=q value=2></form>', ['/s?early=1&q=2']],
-    [
-      '<form action=/s><fieldset disabled><legend><input name=l value=1></legend><input name=a value=2></fieldset><input name=b value=3></form>',
-      ['/s?l=1&b=3'],
-    ],
-    ['<form action=/s><datalist><input name=q></datalist></form>', ['/s?']],
-    ['<form action=/1><form action=/2><input name=a></form><input name=b></form>', ['/1?a=']],
-    ['<template><form action=/s></form></template>', []],
-    ['<svg><form action=/s></form></svg>', []],
-  ])('%s → %j', (source, wanted) => {
-    expect(targets(source)).toEqual(wanted);
-    expect(compareWithTree(source).differences).toEqual([]);
+    ['<datalist><option value=1><input name=a></datalist><input name=b>', 'b='],
+    ['<template><input name=a></template><input name=b>', 'b='],
+  ])('%s: %j', (controls, fields) => {
+    expect(query(controls)).toBe(fields);
   });
 
-  it('untouched values are made what their type allows (HTML Standard §4.10.5.1)', () => {
-    const value = (type: string, more = '') => targets(`<form action=/s><input name=v type=${type} ${more}></form>`)[0];
-    expect(value('number', 'value=1e3')).toBe('/s?v=1e3');
-    expect(value('number', 'value=many')).toBe('/s?v=');
-    expect(value('range')).toBe('/s?v=50');
-    expect(value('range', 'min=10 max=20')).toBe('/s?v=15');
-    expect(value('color')).toBe('/s?v=%23000000');
-    expect(value('color', 'value=#AABBCC')).toBe('/s?v=%23aabbcc');
-    expect(value('url', 'value=" http://e.example/ "')).toBe('/s?v=http%3A%2F%2Fe.example%2F');
-    expect(value('text', 'value="a\nb"')).toBe('/s?v=ab');
+  it('by GET only; a button that is pressed may change how and where to', () => {
+    expect(
+      sent('<form method=post action=/s></form><form method=dialog></form><form method=bogus action=/t></form>'),
+    ).toEqual(['/t?']);
+    expect(sent('<form action=/s><button formmethod=post></form>')).toEqual([]);
+    expect(sent('<form action=/s method=post><button formmethod=get formaction=/t></form>')).toEqual(['/t?']);
   });
 
-  it('is written in the encoding of the page, or the first that the form accepts', () => {
-    const form = '<form action=/s><input name=q value=Привет><input type=hidden name=_charset_></form>';
-    expect(targets(form, 'windows-1251')).toEqual(['/s?q=%CF%F0%E8%E2%E5%F2&_charset_=windows-1251']);
-    expect(targets(form.replace('action', 'accept-charset="nonsense koi8-r utf-8" action'))).toEqual([
-      '/s?q=%F0%D2%C9%D7%C5%D4&_charset_=koi8-r',
+  it('its fields take the place of the query; without an action it is sent to the page itself, whatever the base', () => {
+    expect(sent('<base href=/b/><form action="x?old=1#f"><input name=a></form>')).toEqual(['/b/x?a=']);
+    expect(sent('<base href=/b/><form><input name=a></form>')).toEqual(['/dir/page?a=']);
+    expect(sent('<base href=/b/><form action=" ?x "><input name=a></form>')).toEqual(['/b/?a=']);
+    expect(sent('<form action="javascript:x()"></form><form action="mailto:a@b"></form>')).toEqual([]);
+  });
+
+  it('a form in a form is none; controls may stand anywhere and name their form', () => {
+    expect(
+      sent('<form action=/s><form action=/t><input name=a></form><input name=b form=f><form id=f action=/u></form>'),
+    ).toEqual(['/s?a=', '/u?b=']);
+    expect(sent('<table><form action=/s><tr><td><input name=a></table></form><input name=b>')).toEqual(['/s?a=']);
+    expect(sent('<form action=/s><input name=a form=nobody><input name=b></form>')).toEqual(['/s?b=']);
+  });
+
+  it('in the encoding of the page, or one that it accepts', () => {
+    expect(sent('<form action=/s><input name=q value="\xcf\xf0 ">', 'windows-1251')).toEqual(['/s?q=%CF%F0+']);
+    expect(sent('<form action=/s accept-charset="x iso-8859-1"><input name=q value="é\u20ac\u0416">')).toEqual([
+      '/s?q=%E9%80%26%231046%3B',
     ]);
-    expect(targets('<form action=/s><input name=q value=日></form>', 'windows-1251')).toEqual(['/s?q=%26%2326085%3B']);
+    expect(sent('<form action=/s><input type=hidden name=_charset_><input name=q>', 'windows-1251')).toEqual([
+      '/s?_charset_=windows-1251&q=',
+    ]);
   });
-});
 
-describe('forms as links', () => {
-  const body = '<a href=x></a><form action=s><input name=q></form>';
-  const linksOf = (forms: boolean) =>
-    pageOf(parse(taskOf(body, { headers: html(), links: { embeds: true, forms, nofollow: 'skip' } }))).links;
-
-  it('are followed only where that is asked for, after all others', () => {
-    expect(linksOf(false).map(({ element }) => element)).toEqual(['a']);
-    expect(linksOf(true)).toMatchObject([{ element: 'a' }, { element: 'form', url: 'http://site.example/dir/s?q=' }]);
+  it('is not looked at where forms are not followed, and nofollow holds for it', () => {
+    expect(pageOf(parse(taskOf('<form action=/s></form>'))).links).toEqual([]);
+    expect(sent('<form action=/s rel=nofollow></form>')).toEqual([]);
   });
 });

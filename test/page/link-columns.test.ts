@@ -10,13 +10,15 @@ describe('links as columns', () => {
   it('come out as they went in: one host of two origins, several hosts, elements', () => {
     const result = parse(
       taskOf(
-        '<a href=//a.example/1></a><a href=//a.example:81/2></a><iframe src=//b.example/></iframe><a href=//a.example/3></a>',
+        '<a href=//a.example/1></a><a href=//a.example:81/2></a><iframe src=//b.example/></iframe><a href=//a.example/3 rel="next x"></a><img src=//a.example/4><link rel=icon href=//a.example/5>',
       ),
     );
     expect(result.kind === 'parsed' && result.page?.links.map(({ origin }) => origin)).toEqual([
       'http://a.example',
       'http://a.example:81',
       'http://b.example',
+      'http://a.example',
+      'http://a.example',
       'http://a.example',
     ]);
     expect(across(result)).toEqual(result);

@@ -40,6 +40,23 @@ describe('links', () => {
     ]);
   });
 
+  it('gives documents first, then what the page shows, then forms, each in order', () => {
+    const source = '<img src=1><a href=2></a><link rel=stylesheet href=3><img src=2 srcset="4 2x"><a href=5></a>';
+    expect(urls(source).map((url) => url.slice(-1))).toEqual(['2', '5', '1', '3', '4']);
+    expect(resolve(source, undefined, 'utf-8', 3)).toMatchObject({ links: [{}, {}, { element: 'img' }], refused: 2 });
+  });
+
+  it('a skipped link does not hide the same one elsewhere', () => {
+    expect(urls('<a rel=nofollow href=x></a><a href=x></a><link rel=preconnect href=y><a href=y></a>')).toHaveLength(2);
+  });
+
+  it('keeps a relation as it is written, and no more of it than 256 characters', () => {
+    const rel = (text: string) => resolve(`<a href=x rel="${text}">`).links[0]?.rel;
+    expect(rel(' Next  x ')).toBe(' Next  x ');
+    expect(rel('r'.repeat(256))).toHaveLength(256);
+    expect(rel('r'.repeat(257))).toHaveLength(256);
+  });
+
   it('bounds links at n and counts the rest', () => {
     const source = '<a href=1><a href=2><a href=2><a href=3><a href=4>';
     expect(resolve(source, undefined, 'utf-8', 4)).toMatchObject({ refused: 0 });

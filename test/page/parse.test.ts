@@ -42,6 +42,46 @@ describe('a page', () => {
     expect(tagged('max-snippet: 5, none')).toMatchObject({ noindex: true, nofollow: true });
   });
 
+  it.each([
+    ['testbot: noindex', true, false],
+    ['TESTBOT : nofollow', false, true],
+    ['otherbot: nofollow, testbot: noindex', true, false],
+    ['testbot: noindex, otherbot: nofollow', true, false],
+    ['noindex, otherbot: nofollow', true, false],
+    ['otherbot: noindex, nofollow', false, false],
+    ['testbot2: noindex', false, false],
+    ['unavailable_after: 2030-01-01, noindex', true, false],
+  ])('X-Robots-Tag: %s names crawlers, and the others need not follow', (value, noindex, nofollow) => {
+    const page = pageOf(parse(taskOf('x', { headers: html('text/html', ['X-Robots-Tag', value]) })));
+    expect(page).toMatchObject({ noindex, nofollow });
+  });
+
+  it('its nofollow is told but not obeyed where robots.meta is off', () => {
+    const robotsMeta = { obeyed: false, productToken: 'TestBot' };
+    const page = pageOf(
+      parse(taskOf('<meta name=robots content=nofollow><a href=x><a rel=nofollow href=y>', { robotsMeta })),
+    );
+    expect(page).toMatchObject({ nofollow: true, links: [{ url: 'http://site.example/dir/x' }] });
+  });
+
+  it('names the URL that it calls its own, canonical and absolute; one that is no URL is none', () => {
+    const canonical = (source: string) => pageOf(parse(taskOf(source))).canonical;
+    expect(canonical('<base href=/b/><link rel="Canonical x" href=" c#d "><link rel=canonical href=/e>')).toBe(
+      'http://site.example/b/c',
+    );
+    expect(canonical('<link rel=canonical href="http://[bad">')).toBeNull();
+    expect(canonical('<link rel=alternate href=x>')).toBeNull();
+  });
+
+  it('is of a kind', () => {
+    const kind = (source: string) => pageOf(parse(taskOf(source))).kind;
+    const prose = '<p>A sentence of some words that tells a reader something. '.repeat(10);
+    expect(kind(`${prose}<a href=x>a link</a>`)).toBe('document');
+    expect(kind('<a href=x>some words of a link</a>'.repeat(12))).toBe('listing');
+    expect(kind(`<meta name=robots content=noindex>${prose}<a href=x>a link</a>`)).toBe('lead');
+    expect(kind('')).toBe('other');
+  });
+
   it('is decoded in its own encoding, links included', () => {
     const body = Buffer.concat([
       Buffer.from('<title>'),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { FollowedLinks } from '../../src/domain/parsing.js';
 import { isFollowed, linkKind } from '../../src/policy/links.js';
 
 describe('what a link is for', () => {
@@ -9,55 +10,61 @@ describe('what a link is for', () => {
     ['iframe', null, 'document'],
     ['frame', null, 'document'],
     ['meta', null, 'document'],
+    ['location', null, 'document'],
+    [null, null, 'document'],
     ['img', null, 'embed'],
     ['source', null, 'embed'],
     ['form', null, 'form'],
-    [null, null, 'document'],
-    ['location', null, 'document'],
-    ['link', 'stylesheet', 'embed'],
-    ['link', 'STYLESHEET', 'embed'],
-    ['link', 'alternate stylesheet', 'embed'],
-    ['link', 'shortcut icon', 'embed'],
-    ['link', 'apple-touch-icon', 'embed'],
-    ['link', 'next', 'document'],
-    ['link', 'Alternate', 'document'],
-    ['link', 'canonical', 'document'],
-    ['link', ' \n next\t', 'document'],
-    ['link', 'preconnect', 'service'],
-    ['link', 'dns-prefetch', 'service'],
-    ['link', 'preload', 'service'],
-    ['link', 'modulepreload', 'service'],
-    ['link', 'pingback', 'service'],
-    ['link', 'manifest', 'service'],
-    ['link', 'unheard-of', 'service'],
-    ['link', '', 'service'],
-    ['link', null, 'service'],
+    ...['stylesheet', 'icon', 'shortcut icon', 'apple-touch-icon', 'alternate stylesheet', 'MASK-ICON'].map(
+      (rel) => ['link', rel, 'embed'] as const,
+    ),
+    ...['next', 'prev', 'canonical', 'alternate', 'amphtml', 'Next\tNoFollow', 'next prefetch', 'license'].map(
+      (rel) => ['link', rel, 'document'] as const,
+    ),
+    ...[
+      null,
+      '',
+      'preconnect',
+      'dns-prefetch',
+      'preload',
+      'modulepreload',
+      'prefetch',
+      'manifest',
+      'pingback',
+      'search',
+      'EditURI',
+    ].map((rel) => ['link', rel, 'service'] as const),
     ['header', 'next', 'document'],
-    ['header', 'stylesheet', 'embed'],
-    ['header', 'preconnect', 'service'],
-    ['header', null, 'service'],
-  ] as const)('%s rel=%j: %s', (element, rel, kind) => {
+    ['header', 'preload', 'service'],
+  ] as const)('%s rel=%s: %s', (element, rel, kind) => {
     expect(linkKind(element, rel)).toBe(kind);
   });
 });
 
 describe('what is followed', () => {
-  const all = { embeds: true, forms: true, nofollow: 'follow' } as const;
+  const all: FollowedLinks = { embeds: true, forms: true, nofollow: 'follow' };
 
-  it.each([
-    ['document', { ...all, embeds: false, forms: false }, true],
-    ['embed', all, true],
-    ['embed', { ...all, embeds: false }, false],
-    ['form', all, true],
-    ['form', { ...all, forms: false }, false],
-    ['service', all, false],
-  ] as const)('%s, asked %j: %s', (kind, followed, is) => {
-    expect(isFollowed(kind, null, followed)).toBe(is);
+  it('each kind by its option; services never', () => {
+    expect(isFollowed('document', null, { embeds: false, forms: false, nofollow: 'skip' })).toBe(true);
+    for (const [kind, option] of [
+      ['embed', 'embeds'],
+      ['form', 'forms'],
+    ] as const) {
+      expect(isFollowed(kind, null, all)).toBe(true);
+      expect(isFollowed(kind, null, { ...all, [option]: false })).toBe(false);
+    }
+    expect(isFollowed('service', 'preload', all)).toBe(false);
   });
 
-  it.each(['nofollow', 'NoFollow', 'ugc nofollow', 'noopener\tnofollow'])('rel=%j is an option of its own', (rel) => {
-    expect(isFollowed('document', rel, all)).toBe(true);
-    expect(isFollowed('document', rel, { ...all, nofollow: 'skip' })).toBe(false);
-    expect(isFollowed('document', 'nofollowing', { ...all, nofollow: 'skip' })).toBe(true);
+  it.each(['nofollow', 'noopener NoFollow', 'nofollow\next'])(
+    'rel=%j is skipped unless it is to be followed',
+    (rel) => {
+      expect(isFollowed('document', rel, { ...all, nofollow: 'skip' })).toBe(false);
+      expect(isFollowed('document', rel, all)).toBe(true);
+    },
+  );
+
+  it.each([null, 'noopener', 'nofollowing'])('rel=%j is not nofollow', (rel) => {
+    expect(isFollowed('document', rel, { ...all, nofollow: 'skip' })).toBe(true);
   });
 });

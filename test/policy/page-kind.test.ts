@@ -1,33 +1,33 @@
 import { describe, expect, it } from 'vitest';
-import { LEAD_PROSE_MAX, LISTING_LINKS_MIN, type PageMeasures, pageKind } from '../../src/policy/page-kind.js';
+import { LEAD_PROSE_MAX, LISTING_LINKS_MIN, pageKind, type PageMeasures } from '../../src/policy/page-kind.js';
 
-const measured = (changes: Partial<PageMeasures>): PageMeasures => ({
-  reading: 'markup',
-  textLength: 2_000,
-  linkTextLength: 100,
-  links: 5,
-  isPassing: false,
-  ...changes,
-});
+const page = (changes: Partial<PageMeasures> = {}) =>
+  pageKind({ reading: 'markup', textLength: 5_000, linkTextLength: 100, links: 20, isPassing: false, ...changes });
 
-describe('what a page is to a crawl', () => {
-  it.each<[string, Partial<PageMeasures>, string]>([
-    ['prose with a few links', {}, 'document'],
-    ['prose without links', { links: 0, linkTextLength: 0 }, 'document'],
-    ['a few words without links', { links: 0, linkTextLength: 0, textLength: 20 }, 'document'],
-    ['plain text', { reading: 'text', links: 0, linkTextLength: 0 }, 'document'],
-    ['links, and half of the words in them', { links: LISTING_LINKS_MIN, linkTextLength: 1_000 }, 'listing'],
-    ['just fewer words in them', { links: LISTING_LINKS_MIN, linkTextLength: 999 }, 'document'],
-    ['just fewer links', { links: LISTING_LINKS_MIN - 1, linkTextLength: 1_000 }, 'document'],
-    ['prose up to the bound', { textLength: LEAD_PROSE_MAX + 100 }, 'document'],
-    ['prose below it', { textLength: LEAD_PROSE_MAX + 99 }, 'lead'],
-    ['links in pictures', { textLength: 0, linkTextLength: 0 }, 'lead'],
-    ['prose that asks not to be indexed, or leads on by itself', { isPassing: true }, 'lead'],
-    ['the same without a link', { isPassing: true, links: 0 }, 'other'],
-    ['nothing', { textLength: 0, linkTextLength: 0, links: 0 }, 'other'],
-    ['an empty text', { reading: 'text', textLength: 0, linkTextLength: 0, links: 0 }, 'other'],
-    ['a picture', { reading: 'nothing', textLength: 0, linkTextLength: 0, links: 3 }, 'other'],
-  ])('%s', (_, changes, kind) => {
-    expect(pageKind(measured(changes))).toBe(kind);
+describe('the kind of a page', () => {
+  it('prose makes a document, few words and links a lead', () => {
+    expect(page()).toBe('document');
+    expect(page({ links: 0, linkTextLength: 0 })).toBe('document');
+    expect(page({ textLength: LEAD_PROSE_MAX + 30, linkTextLength: 30, links: 1 })).toBe('document');
+    expect(page({ textLength: LEAD_PROSE_MAX + 29, linkTextLength: 30, links: 1 })).toBe('lead');
+    expect(page({ textLength: 0, linkTextLength: 0, links: 1 })).toBe('lead');
+  });
+
+  it('half of its words in ten links make a listing', () => {
+    expect(page({ linkTextLength: 2_500, links: LISTING_LINKS_MIN })).toBe('listing');
+    expect(page({ linkTextLength: 2_499, links: LISTING_LINKS_MIN })).toBe('document');
+    expect(page({ linkTextLength: 2_500, links: LISTING_LINKS_MIN - 1 })).toBe('document');
+  });
+
+  it('what is not meant to stay is worth its links only', () => {
+    expect(page({ isPassing: true })).toBe('lead');
+    expect(page({ isPassing: true, links: 0 })).toBe('other');
+  });
+
+  it('text is a document, an empty page and a picture nothing', () => {
+    expect(page({ reading: 'text', links: 0 })).toBe('document');
+    expect(page({ reading: 'text', textLength: 0, links: 0 })).toBe('other');
+    expect(page({ textLength: 0, linkTextLength: 0, links: 0 })).toBe('other');
+    expect(page({ reading: 'nothing' })).toBe('other');
   });
 });

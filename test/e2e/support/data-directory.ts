@@ -48,7 +48,13 @@ export async function readIndex(dataDir: string): Promise<IndexRow[]> {
     for (const line of await linesOf(join(dataDir, 'archive', name))) {
       const [, timestamp = '', json = ''] = /^\S+ (\d{14}) (\{.*\})$/.exec(line) ?? [];
       const fields = JSON.parse(json) as Record<'url' | 'status' | 'digest' | 'filename' | 'offset' | 'length', string>;
-      rows.push({ ...fields, timestamp, offset: Number(fields.offset), length: Number(fields.length) });
+      rows.push({
+        ...fields,
+        digest: `sha1:${fields.digest}`,
+        timestamp,
+        offset: Number(fields.offset),
+        length: Number(fields.length),
+      });
     }
   }
   return rows;
@@ -58,7 +64,7 @@ export interface ArchiveReading {
   readonly files: number;
   readonly bytes: number;
   readonly records: number;
-  /** Response records by `file@offset`. */
+  /** Response and revisit records by `file@offset`. */
   readonly responses: ReadonlyMap<string, ResponseRecord>;
   readonly problems: readonly string[];
 }
@@ -108,19 +114,20 @@ async function readArchiveFile(
     end = offset + length;
     const url = record.warcTargetURI ?? '';
     const payloadDigest = record.warcPayloadDigest ?? '';
-    if (record.warcType !== 'response') continue;
-    if (payloadDigest !== sha1Of(payload)) problems.push(`${place} ${url} has another payload than its digest says`);
+    if (record.warcType !== 'response' && record.warcType !== 'revisit') continue;
+    if (record.warcType === 'response' && payloadDigest !== sha1Of(payload))
+      problems.push(`${place} ${url} has another payload than its digest says`);
     responses.set(place, { url, id: record.warcHeader('WARC-Record-ID') ?? '', length, payloadDigest });
   }
   if (end !== file.length) problems.push(`${name} has ${file.length - end} bytes after its last record`);
   return records;
 }
 
-/** The target of the one response record that lies there, read by itself; null where none does. */
+/** The target of the one response or revisit record that lies there, read by itself; null where none does. */
 export async function responseAt(file: Buffer, offset: number, length: number): Promise<string | null> {
   try {
     const record = await WARCParser.parse([file.subarray(offset, offset + length)]);
-    if (record === null || record.warcType !== 'response') return null;
+    if (record === null || (record.warcType !== 'response' && record.warcType !== 'revisit')) return null;
     await record.readFully(false);
     return record.warcTargetURI ?? null;
   } catch {
