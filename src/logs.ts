@@ -43,7 +43,8 @@ export function openLog({ level, file }: LogOptions): OpenLog {
   let isOpen = true;
   return {
     log: (lineLevel, event, fields) => {
-      if (isOpen && logger.isLevelEnabled(lineLevel)) logger[lineLevel](fieldsWithoutCredentials(fields), withoutCredentials(event));
+      if (isOpen && logger.isLevelEnabled(lineLevel))
+        logger[lineLevel](fieldsWithoutCredentials(fields), withoutCredentials(event));
     },
     close: () => {
       if (!isOpen) return;

@@ -45,6 +45,7 @@ import { type Effect, type HostsListed, log, send } from '../protocols/effects.j
 import type { EndReason } from '../protocols/events.js';
 import type { Found, Message, RulesChange } from '../protocols/frontier.js';
 import { fence, record } from '../protocols/recorder.js';
+import { PAUSED } from '../protocols/workbench.js';
 
 export interface Props {
   /** The rules that this run is configured with. */
@@ -358,7 +359,8 @@ function refusalFor(
   if (filtered?.code === 'plugin_failed') {
     const count = ++state.filterFailures;
     // A filter that fails on everything must not fill the log.
-    if (Number.isInteger(Math.log2(count))) effects.push(log('warn', 'plugin_failed', { url, detail: filtered.detail, count }));
+    if (Number.isInteger(Math.log2(count)))
+      effects.push(log('warn', 'plugin_failed', { url, detail: filtered.detail, count }));
   }
   return filtered;
 }
@@ -420,9 +422,6 @@ function priorityOf({ source, element, rel }: Candidate, depth: number): Priorit
 }
 
 // -- what the crawl may enter -----------------------------------------------------------------------------------
-
-/** Why permits are held while an operator has paused the crawl. */
-export const PAUSED = 'paused';
 
 /** P6: where a seed redirects to within its site is what the operator meant, and is said. */
 function follow(state: State, from: HostName, found: Found, effects: Effect[]): SettingsChange | null {

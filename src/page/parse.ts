@@ -24,14 +24,12 @@ const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 const NOT_MODIFIED = 304;
 
 /** @param nowMs a clock for `parseMicros`. */
-export function parse(
-  task: ParseTask,
-  nowMs: () => number = monotonicMs,
-  plugIns: PlugIns = NO_PLUG_INS,
-): ParseResult {
+export function parse(task: ParseTask, nowMs: () => number = monotonicMs, plugIns: PlugIns = NO_PLUG_INS): ParseResult {
   const startedAtMs = nowMs();
   try {
-    return parseBody(task, task.withoutPlugIns ? NO_PLUG_INS : plugIns, () => Math.round((nowMs() - startedAtMs) * 1000));
+    return parseBody(task, task.withoutPlugIns ? NO_PLUG_INS : plugIns, () =>
+      Math.round((nowMs() - startedAtMs) * 1000),
+    );
   } catch (error) {
     const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return { kind: 'unparsed', code: 'worker_crashed', detail, archive: null };
@@ -79,7 +77,9 @@ function extrasOf(
 ): Pick<ParsedPage, 'kept' | 'data' | 'plugInFault'> {
   const failed = withoutPlugIns === true ? 'read without plug-ins: one of them ended its thread before' : fault;
   return {
-    ...(keep === undefined ? {} : { kept: { text: keep.text ? reading.text : null, body: keep.body ? bytes.slice() : null } }),
+    ...(keep === undefined
+      ? {}
+      : { kept: { text: keep.text ? reading.text : null, body: keep.body ? bytes.slice() : null } }),
     ...(data === null ? {} : { data }),
     ...(failed === null ? {} : { plugInFault: failed }),
   };

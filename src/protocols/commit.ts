@@ -6,7 +6,7 @@
  */
 import type { CrawlSettings, SettingsChange } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
-import type { Attempt, Code } from '../domain/outcome.js';
+import type { Attempt } from '../domain/outcome.js';
 import type { Delivery } from '../domain/delivery.js';
 import type { ArchiveRecords, PageKind } from '../domain/parsing.js';
 import type { Archived, DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';

@@ -13,7 +13,16 @@ import { type HostName, partitionOf } from '../domain/host.js';
 import type { Archived, DeadLetter, QueuePosition, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import { isAtRest, maySeedAgain, queuedAgain } from '../policy/history.js';
-import type { Admission, ArchiveEntry, ArchivePlace, CommitReceipt, HostPart, Move, Part, Totals } from '../protocols/commit.js';
+import type {
+  Admission,
+  ArchiveEntry,
+  ArchivePlace,
+  CommitReceipt,
+  HostPart,
+  Move,
+  Part,
+  Totals,
+} from '../protocols/commit.js';
 import { type Appending, type AppendPlan, markOf, segmentsOf } from './appending.js';
 import {
   decodeCounts,

@@ -225,7 +225,8 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
   },
   plugin_failed: {
     said: 'a plug-in of the program that runs the crawl failed on it',
-    follows: 'A page that came is kept all the same, without what the plug-in would have made of it; a URL that a filter failed on is not let in.',
+    follows:
+      'A page that came is kept all the same, without what the plug-in would have made of it; a URL that a filter failed on is not let in.',
     advice: 'The log has what the plug-in said; mend it, then give the URL as a seed with `again`.',
   },
   not_included: {
