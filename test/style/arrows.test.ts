@@ -70,11 +70,11 @@ describe('each arrow has teeth', () => {
 
   it.each([
     ['domain-imports-only-domain', 'src/domain/noun.ts → src/policy/rule.ts'],
-    ['policy-imports-only-domain-policy', 'src/policy/rule.ts → src/protocols/words.ts'],
+    ['policy-imports-only-domain-plugins-policy', 'src/policy/rule.ts → src/protocols/words.ts'],
     ['pure-layers-use-no-node', 'src/policy/clock.ts → os'],
     ['pure-layers-use-no-impure-package', 'src/policy/store.ts → .*level.*'],
     ['protocols-imports-only-domain-policy-protocols', 'src/protocols/words.ts → src/actors/host.ts'],
-    ['actors-imports-only-domain-policy-protocols-actors', 'src/actors/host.ts → src/net/http.ts'],
+    ['actors-imports-only-domain-plugins-policy-protocols-actors', 'src/actors/host.ts → src/net/http.ts'],
     ['only-supervision-knows-nact', 'src/actors/host.ts → .*nact.*'],
     ['only-supervision-knows-nact', 'src/cli/main.ts → .*nact.*'],
     ['no-cycles', 'src/actors/first.ts → src/actors/second.ts'],
@@ -83,7 +83,7 @@ describe('each arrow has teeth', () => {
       'src/supervision/tree.ts → src/store/rows.ts',
     ],
     ['net-imports-only-domain-policy-protocols-net', 'src/net/http.ts → src/supervision/tree.ts'],
-    ['page-imports-only-domain-policy-protocols-sinks-page', 'src/page/links.ts → src/net/http.ts'],
+    ['page-imports-only-domain-plugins-policy-protocols-sinks-page', 'src/page/links.ts → src/net/http.ts'],
     ['store-imports-only-domain-policy-protocols-sinks-store', 'src/store/rows.ts → src/page/links.ts'],
     ['sinks-imports-only-domain-policy-protocols-sinks', 'src/sinks/warc.ts → src/actors/host.ts'],
     ['config-imports-only-domain-policy-config', 'src/config/load.ts → src/store/rows.ts'],
