@@ -29,13 +29,15 @@ import {
   type SettingsChange,
 } from '../domain/crawl-settings.js';
 import { type HostName, siteOf } from '../domain/host.js';
-import type { Code } from '../domain/outcome.js';
-import type { PriorityClass, UrlRecord } from '../domain/record.js';
+import type { Attempt, Code } from '../domain/outcome.js';
+import type { PriorityClass, RobotsEvidence, UrlRecord } from '../domain/record.js';
 import type { Candidate, UrlKey } from '../domain/url.js';
 import { drawClass } from '../policy/draw.js';
 import { type AdmissionRefusal, type CrawlRules, refusalOf, rulesOf } from '../policy/admission.js';
 import { type FilterRefusal, filterRefusal } from '../policy/url-filter.js';
 import type { UrlFilter } from '../plugins/url-filter.js';
+import { disallowedBy } from '../policy/last-look.js';
+import { blockedOnAdmission } from '../policy/history.js';
 import { linkKind } from '../policy/links.js';
 import { inScope, widenAll } from '../policy/scope.js';
 import type { Behaviour, Instant, Turn } from '../protocols/actor.js';
@@ -175,7 +177,7 @@ export const frontier: Behaviour<Props, State, Message> = {
           continue;
         }
         seeds.push(candidate);
-        const admission = admit(state, candidate, SEEDED, now);
+        const admission = admit(state, candidate, SEEDED, now, null);
         if (admission !== null) admitted.push(admission);
       }
       const part: Part = {
@@ -325,7 +327,7 @@ export function seedAdmission(candidate: Candidate, sequence: number, now: Insta
   return { record: newRecord(candidate, SEEDED, 0, now), sequence, ifAbsent: true };
 }
 
-type Finder = Omit<Found, 'candidates' | 'via'> & { readonly via: string | null };
+type Finder = Omit<Found, 'candidates' | 'via' | 'robots'> & { readonly via: string | null };
 
 function admitFound(state: State, found: Found, now: Instant, effects: Effect[]): Admission[] {
   const admitted: Admission[] = [];
@@ -338,7 +340,8 @@ function admitFound(state: State, found: Found, now: Instant, effects: Effect[])
       state.notAdmitted.set(refusal.code, (state.notAdmitted.get(refusal.code) ?? 0) + 1);
       continue;
     }
-    const admission = admit(state, candidate, found, now);
+    const robots = disallowedBy(found.robots, candidate.url, candidate.origin);
+    const admission = admit(state, candidate, found, now, robots);
     if (admission !== null) admitted.push(admission);
   }
   return admitted;
@@ -374,13 +377,23 @@ function isKnownLink(state: State, { key, source }: Candidate): boolean {
   return state.pending.has(key) || (source === 'link' && state.props.seen.has(key));
 }
 
-/** Null: known already. What must not be missed by the filter's errors asks the registry, in the commit. */
-function admit(state: State, candidate: Candidate, finder: Finder, now: Instant): Admission | null {
+/**
+ * Null: known already. What must not be missed by the filter's errors asks the registry, in the commit.
+ * @param robots the evidence where robots.txt disallows it: then it enters, but not to be asked for
+ */
+function admit(
+  state: State,
+  candidate: Candidate,
+  finder: Finder,
+  now: Instant,
+  robots: RobotsEvidence | null,
+): Admission | null {
   if (isKnownLink(state, candidate)) return null;
   const ifAbsent = state.props.seen.has(candidate.key);
   state.pending.add(candidate.key);
   state.journal.keys.push(candidate.key);
-  const record = newRecord(candidate, finder, depthOf(candidate, finder), now);
+  const queued = newRecord(candidate, finder, depthOf(candidate, finder), now);
+  const record = robots === null ? queued : blockedOnAdmission(queued, robots, now);
   return { record, sequence: state.sequence++, ifAbsent };
 }
 
@@ -501,14 +514,21 @@ function tell(state: State, part: Part, known: ReadonlySet<UrlKey>): Effect[] {
   const effects: Effect[] = [];
   for (const { record, attempt, bytes } of part.visits) {
     if (attempt.status !== null) state.visits += 1;
-    const { outcome, code, status, tier, durationMs } = attempt;
-    const { url, host } = record;
-    effects.push({
-      do: 'announce',
-      event: { event: 'visit', url, host, outcome, code, status, tier, bytes, durationMs },
-    });
+    effects.push(tellVisit(record, attempt, bytes));
+  }
+  for (const { record } of part.admitted) {
+    const [attempt] = record.attempts;
+    if (attempt !== undefined && !known.has(record.key)) effects.push(tellVisit(record, attempt, 0));
   }
   return effects;
+}
+
+function tellVisit({ url, host }: Pick<UrlRecord, 'url' | 'host'>, attempt: Attempt, bytes: number): Effect {
+  const { outcome, code, status, tier, durationMs } = attempt;
+  return {
+    do: 'announce',
+    event: { event: 'visit', url, host, outcome, code, status, tier, bytes, durationMs },
+  };
 }
 
 /** Only hosts with news: their ready queue was empty, or has a better class than before. */
@@ -540,8 +560,7 @@ function settleDown(state: State, now: Instant, effects: Effect[]): Turn<State> 
     effects.push(wake(state, host));
   }
   if (isOver(state, now)) {
-    const { ready, waiting, parked } = state.totals;
-    return end(state, ready + waiting + parked > 0 ? 'only-waiting' : 'done', effects);
+    return end(state, isWithoutWork(state.totals) ? 'done' : 'only-waiting', effects);
   }
   const next = peekDue(state.dues);
   if (next !== undefined && (state.wakeTimerAtMs === null || next.atMs < state.wakeTimerAtMs)) {
@@ -605,8 +624,14 @@ function listAgain(listed: HostsListed, now: Instant): Effect[] {
 function isOver(state: State, now: Instant): boolean {
   if (state.props.waitMs === null || state.life.phase !== 'crawling' || state.unacknowledged > 0) return false;
   if (state.active.size > 0 || state.front.lineOf.size > 0) return false;
+  // Hosts may rest until their robots.txt is due for what it disallows: that is no work, and nobody waits for it.
+  if (isWithoutWork(state.totals)) return true;
   const next = peekDue(state.dues);
   return next === undefined || next.atMs > now.wallMs + state.props.waitMs;
+}
+
+function isWithoutWork({ ready, waiting, parked }: Totals): boolean {
+  return ready + waiting + parked === 0;
 }
 
 function end(state: State, reason: EndReason, effects: Effect[]): Turn<State> {

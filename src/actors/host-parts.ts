@@ -12,6 +12,7 @@ import type { Origin } from '../domain/host.js';
 import type { QueueEntry } from '../domain/record.js';
 import { headsOf } from '../policy/back-queue.js';
 import {
+  blocked,
   completed,
   failed,
   parked,
@@ -31,6 +32,7 @@ import {
   stateAfter,
   type TransportJudgement,
 } from '../policy/judgement.js';
+import { type RulesInForce, rulesInForce } from '../policy/last-look.js';
 import { refreshed } from '../policy/validators.js';
 import type { Instant } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
@@ -39,7 +41,7 @@ import { type Effect, send } from '../protocols/effects.js';
 import { type Found, visited } from '../protocols/frontier.js';
 import type { PermitNumber } from '../protocols/workbench.js';
 import type { Live, OpenVisit, ReadingVisit } from './host-state.js';
-import { robotsOf, urlOf } from './host-state.js';
+import { matcherOf, robotsOf, urlOf } from './host-state.js';
 import { type Stopped, wakeAtMsOf } from './host-steps.js';
 
 /** Redirects in a row before a chain is given up (P6). */
@@ -106,9 +108,7 @@ export function settleStopped(state: Live, stopped: Stopped, now: Instant): Sett
   switch (stopped.why) {
     case 'blocked': {
       const judgement = judgeRobots('disallowed');
-      return completed(entry, attemptOf(judgement, now, 0), stateAfter(entry.record.state, judgement), {
-        robots: stopped.robots,
-      });
+      return blocked(entry, attemptOf(judgement, now, 0), stopped.robots);
     }
     case 'unwanted': {
       const judgement = judgeRules(stopped.refusal.code);
@@ -180,7 +180,7 @@ export function emitContent(
     page: isPage ? pageLine(visit, attempt, parsed) : null,
     delivery: isPage ? deliveryOf(state.props.delivers, visit, parsed) : undefined,
     archive: archiveEntry(visit, result),
-    found: parsed === null ? null : foundIn(visit, judgement, parsed),
+    found: parsed === null ? null : foundIn(state, visit, judgement, parsed, now),
   };
   return emit(state, wish, now);
 }
@@ -308,17 +308,34 @@ export function archiveEntry(visit: ReadingVisit, result: ParseResult): ArchiveE
   };
 }
 
-function foundIn(visit: ReadVisit, judgement: ContentJudgement, parsed: ParsedPage): Found | null {
+function foundIn(
+  state: Live,
+  visit: ReadVisit,
+  judgement: ContentJudgement,
+  parsed: ParsedPage,
+  now: Instant,
+): Found | null {
   const { record } = visit.entry;
-  const via = {
+  const finder = {
     via: record.url,
     hopPath: record.hopPath,
     depth: record.depth,
     seedRedirect: /^R*$/.test(record.hopPath),
+    robots: allRulesInForce(state, now),
   };
-  if (judgement.outcome === 'redirected' && parsed.redirect !== null) return { ...via, candidates: [parsed.redirect] };
+  if (judgement.outcome === 'redirected' && parsed.redirect !== null)
+    return { ...finder, candidates: [parsed.redirect] };
   const { page } = parsed;
   const isContent = judgement.outcome === 'fetched' || judgement.outcome === 'unchanged';
   if (!isContent || page === null || page.links.length === 0) return null;
-  return { ...via, candidates: page.links };
+  return { ...finder, candidates: page.links };
+}
+
+function allRulesInForce(state: Live, now: Instant): RulesInForce[] {
+  const rules: RulesInForce[] = [];
+  for (const [origin, robots] of state.robots) {
+    const inForce = rulesInForce(origin, robots, (copy) => matcherOf(state, origin, copy), now.wallMs);
+    if (inForce !== null) rules.push(inForce);
+  }
+  return rules;
 }

@@ -69,6 +69,9 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
           limit: props.window + queue.taken.size,
         },
       ];
+    case 'recheck':
+      activity.doing = 'rechecking';
+      return [{ do: 'readBlocked', host: props.name, from: step.from, limit: props.window }];
     case 'rest':
       activity.doing = 'resting';
       return [

@@ -57,6 +57,8 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     robots: new Map(loaded.robots.map(({ origin, state }) => [origin, state])),
     matchers: new Map(),
     queue,
+    blocked: loaded.summary?.blocked ?? 0,
+    recheckTicket: 0,
     names: { known: null },
     open: new Map(),
     parts: new Map(),
@@ -74,7 +76,7 @@ export function notesOf(host: HostName, notes: readonly string[]): Effect[] {
 }
 
 /** Its rows are let go, and stand where their part has put them. */
-export function acknowledge(state: Live, { tickets, ready }: Recorded): void {
+export function acknowledge(state: Live, { tickets, ready, blocked }: Recorded): void {
   for (const ticket of tickets) {
     for (const { sequence, next } of state.parts.get(ticket) ?? []) {
       queues.letGo(state.queue, sequence);
@@ -83,10 +85,15 @@ export function acknowledge(state: Live, { tickets, ready }: Recorded): void {
     state.parts.delete(ticket);
   }
   queues.compare(state.queue, ready);
+  state.blocked = blocked;
 }
 
 export function isReading({ activity }: Live): boolean {
   return activity.doing === 'reading' || activity.doing === 'reading_again';
+}
+
+export function isRechecking({ activity }: Live): boolean {
+  return activity.doing === 'rechecking' || activity.doing === 'rechecking_again';
 }
 
 /** A read that is under way may show the queue as it was before what has just been heard: it counts for nothing. */

@@ -7,14 +7,14 @@
  * The transport's judgement is told to the gate at once, so that the next request need not wait for the parser (P1 to
  * P3). A robots.txt is the exception: it may hold a longer delay, so its gate waits until it has been read.
  */
-import type { FetchRequest, FetchResult } from '../domain/fetching.js';
+import type { FetchRequest, FetchResult, Header } from '../domain/fetching.js';
 import type { FoundBy, ParseResult, ParseTask } from '../domain/parsing.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
 import { judgeTransport, type TransportJudgement } from '../policy/judgement.js';
 import { ROBOTS_BYTES_MAX } from '../policy/robots/rules.js';
 import { eased, throttled } from '../policy/throttle.js';
-import { conditionsOf, isConditional, validatorsOf } from '../policy/validators.js';
+import { conditionsBy, conditionsOf, isConditional, refreshed, validatorsOf } from '../policy/validators.js';
 import type { Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { type Effect, log, send } from '../protocols/effects.js';
@@ -32,6 +32,7 @@ import {
   type State,
   type Target,
   urlOf,
+  validatorsFor,
 } from './host-state.js';
 import { choose, silence } from './host-steps.js';
 
@@ -68,13 +69,19 @@ function requestFor(props: Props, target: Target, permit: Permit, now: Instant):
       ['user-agent', props.userAgent],
       ['accept', isPage ? 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' : 'text/plain,*/*;q=0.5'],
       ['accept-encoding', 'gzip, deflate, br'],
-      ...(target.what === 'page' ? conditionsOf(target.entry.record, props.archive, now.wallMs) : []),
+      ...conditionsFor(target, props, now),
     ],
     deadlineMs: isPage ? props.requestMsMax : props.robotsMsMax,
     bodyBytesMax: isPage ? props.bodyBytesMax : ROBOTS_BYTES_MAX,
     headerBytesMax: props.headerBytesMax,
     cutAtBound: !isPage,
   };
+}
+
+function conditionsFor(target: Target, props: Props, now: Instant): readonly Header[] {
+  if (target.what === 'page') return conditionsOf(target.entry.record, props.archive, now.wallMs);
+  const known = validatorsFor(target);
+  return known === null ? [] : conditionsBy(known, now.wallMs);
 }
 
 export function closed(permit: PermitNumber): Effect {
@@ -126,6 +133,7 @@ export function transported(
           cut: false,
           redirect: null,
           retryAfterMs: transport.throttle?.retryAfterMs ?? null,
+          validators: null,
         }
       : { kind: 'failure', code: result.code };
   return goOn(state, now, [emit(state, { permit }, now), ...foundOut(state, visit, found, now)], verdict);
@@ -152,6 +160,7 @@ export function learn(state: Live, transport: TransportJudgement, durationMs: nu
     closedUntilMs = null;
   }
   state.snapshot = {
+    ...snapshot,
     breaker,
     throttle,
     closedUntilMs,
@@ -250,17 +259,7 @@ export function read(
   state.open.delete(permit);
   if (visit.what === 'page')
     return proceed(state, now, [...faultOf(visit, result), emitContent(state, permit, visit, result, now)], null);
-  const found: RobotsFound =
-    result.kind === 'parsed'
-      ? {
-          kind: 'answer',
-          status: visit.transport.status ?? 0,
-          bytes: result.decoded,
-          cut: visit.cut,
-          redirect: result.redirect,
-          retryAfterMs: null,
-        }
-      : { kind: 'failure', code: result.code };
+  const found = robotsFoundIn(visit, result);
   const part = emit(state, { permit, archive: archiveEntry(visit, result) }, now);
   const effects = [part, ...foundOut(state, visit, found, now)];
   const { closedForMs } = visit;
@@ -274,6 +273,23 @@ function faultOf(visit: ReadingVisit, result: ParseResult): Effect[] {
   const isDeath = result.kind === 'unparsed' && result.code === 'plugin_failed';
   const detail = result.kind === 'parsed' ? result.plugInFault : isDeath ? result.detail : undefined;
   return detail === undefined ? [] : [log('warn', 'plugin_failed', { url: urlOf(visit), detail })];
+}
+
+function robotsFoundIn(visit: Exclude<ReadingVisit, { what: 'page' }>, result: ParseResult): RobotsFound {
+  if (result.kind === 'unparsed') return { kind: 'failure', code: result.code };
+  const known = validatorsFor(visit);
+  const url = urlOf(visit);
+  if (visit.transport.code === 'not_modified' && known !== null)
+    return { kind: 'unmodified', validators: { url, ...refreshed(known, visit.validators) } };
+  return {
+    kind: 'answer',
+    status: visit.transport.status ?? 0,
+    bytes: result.decoded,
+    cut: visit.cut,
+    redirect: result.redirect,
+    retryAfterMs: null,
+    validators: { url, ...visit.validators },
+  };
 }
 
 /** Nothing came of it: as if it had not been begun. */

@@ -13,7 +13,13 @@ import { delayAfter } from '../policy/delay.js';
 import type { BreakerTerms } from '../policy/breaker.js';
 import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
-import { type OriginRobots, pages, type RobotsCopy, UNKNOWN } from '../policy/robots/freshness.js';
+import {
+  type OriginRobots,
+  pages,
+  type RobotsCopy,
+  type RobotsValidators,
+  UNKNOWN,
+} from '../policy/robots/freshness.js';
 import { compileRobots, type RobotsMatcher } from '../policy/robots/match.js';
 import type { Validators } from '../policy/validators.js';
 import type { Errand } from '../protocols/host.js';
@@ -91,6 +97,10 @@ export interface Live {
   readonly robots: Map<Origin, OriginRobots>;
   readonly matchers: Map<Origin, { readonly copy: RobotsCopy; readonly matcher: RobotsMatcher }>;
   readonly queue: BackQueue;
+  /** Rows in the store that robots.txt disallows, as of the last acknowledgement. */
+  blocked: number;
+  /** What the last change of the rules came with, or the last look at blocked rows by them: nothing older may be on its way when they are read. */
+  recheckTicket: number;
   readonly names: Names;
   readonly open: Map<PermitNumber, OpenVisit>;
   /** Rows of each part that is on its way to the store, and where they will stand then. */
@@ -106,7 +116,16 @@ export interface Live {
 
 /** What the actor waits for before its next step: one thing at a time. */
 export interface Activity {
-  doing: 'nothing' | 'resolving' | 'reading' | 'reading_again' | 'asking' | 'fetching' | 'resting';
+  doing:
+    | 'nothing'
+    | 'resolving'
+    | 'reading'
+    | 'reading_again'
+    | 'rechecking'
+    | 'rechecking_again'
+    | 'asking'
+    | 'fetching'
+    | 'resting';
   /** Since it was woken. */
   visits: number;
 }
@@ -127,10 +146,12 @@ export interface RobotsHunt {
   readonly url: string;
   readonly hops: number;
   readonly by: 'nobody' | 'us' | 'errand';
+  /** Of the copy that is to be renewed. */
+  readonly validators: RobotsValidators | null;
 }
 
 export type Target =
-  | { readonly what: 'page'; readonly entry: QueueEntry; readonly robots: RobotsEvidence | null }
+  | { readonly what: 'page'; readonly entry: QueueEntry; readonly robots: RobotsEvidence }
   | { readonly what: 'robots'; readonly hunt: RobotsHunt }
   | { readonly what: 'errand'; readonly errand: Errand };
 
@@ -184,6 +205,12 @@ export function matcherOf(state: Live, origin: Origin, copy: RobotsCopy): Robots
   return matcher;
 }
 
+/** What the file that is asked for was when it was asked for last; null where that was another one, or is not known. */
+export function validatorsFor(target: Exclude<Target, { what: 'page' }>): RobotsValidators | null {
+  const { url, validators } = target.what === 'robots' ? target.hunt : target.errand;
+  return validators?.url === url ? validators : null;
+}
+
 export function robotsUrlOf(origin: Origin): string {
   return `${origin}/robots.txt`;
 }
@@ -200,7 +227,8 @@ export function delayMsOf(state: Live, nowWallMs: number): number {
   return delayAfter({ configuredMs, crawlDelaySeconds, adaptiveFactor, lastDurationMs: state.snapshot.lastDurationMs });
 }
 
-/** `scheme://host[:port]` of a canonical URL: up to the first slash after the authority. */
+/** `scheme://host[:port]` of a canonical URL: up to the first slash after the authority, without the dot that may end its name. */
 export function originOf(url: string): Origin {
-  return url.slice(0, url.indexOf('/', url.indexOf('://') + 3));
+  const origin = url.slice(0, url.indexOf('/', url.indexOf('://') + 3));
+  return origin.includes('.:') || origin.endsWith('.') ? origin.replace(/\.(?=$|:\d+$)/, '') : origin;
 }

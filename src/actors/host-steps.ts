@@ -2,7 +2,7 @@
  * What a host does next. One question, asked after everything that happens to it; the answer is a step.
  *
  * The order is the algorithm:
- * 1. rows that were parked for robots that can now be read go back to ready;
+ * 1. rows that were parked for robots that can now be read go back to ready, and so do rows that new rules allow;
  * 2. the window is walked in the order of visiting; rows that the last look stops are settled without a request, the
  *    first that may go is the target (or the robots.txt that must be read before it);
  * 3. the host must be willing: breaker, silence that it asked for;
@@ -11,14 +11,14 @@
  */
 import type { Resolution } from '../domain/fetching.js';
 import type { Origin } from '../domain/host.js';
-import type { PriorityClass, QueueEntry } from '../domain/record.js';
+import type { PriorityClass, QueueEntry, RobotsEvidence } from '../domain/record.js';
 import { type AdmissionRefusal, refusalOf } from '../policy/admission.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
 import { lookAt } from '../policy/last-look.js';
 import { isToBePutOff } from '../policy/history.js';
 import { isPoison } from '../policy/retry.js';
-import { ROBOTS_REDIRECTS_MAX, pages } from '../policy/robots/freshness.js';
+import { due, lastGoodOf, pages, recheckAtMs, ROBOTS_REDIRECTS_MAX } from '../policy/robots/freshness.js';
 import type { Instant } from '../protocols/actor.js';
 import { type Live, matcherOf, originOf, robotsOf, robotsUrlOf, type RobotsHunt, type Target } from './host-state.js';
 
@@ -30,6 +30,8 @@ export type Step =
   | { readonly step: 'resolve' }
   | { readonly step: 'ask'; readonly target: Target; readonly priority: PriorityClass }
   | { readonly step: 'read' }
+  /** Rows that earlier rules disallowed are looked at by those that have come. */
+  | { readonly step: 'recheck'; readonly from: number }
   | { readonly step: 'rest'; readonly left: PriorityClass | null; readonly wakeAtMs: number | null }
   /** Something is under way that will bring the next step. */
   | { readonly step: 'wait' };
@@ -38,11 +40,7 @@ type NoAddress = Exclude<Resolution, { kind: 'addresses' }>;
 
 /** A row that the last look stopped, and why. */
 export type Stopped =
-  | {
-      readonly why: 'blocked';
-      readonly entry: QueueEntry;
-      readonly robots: Extract<ReturnType<typeof lookAt>, { look: 'blocked' }>['robots'];
-    }
+  | { readonly why: 'blocked'; readonly entry: QueueEntry; readonly robots: RobotsEvidence }
   | { readonly why: 'parked'; readonly entry: QueueEntry }
   /** The rules of the crawl have changed since it was queued. */
   | { readonly why: 'unwanted'; readonly entry: QueueEntry; readonly refusal: AdmissionRefusal }
@@ -63,6 +61,8 @@ export function nextStep(state: Live, now: Instant): Step {
     (entry) => pages(robotsOf(state, originOf(entry.record.url)), now.wallMs).may === 'ask',
   );
   if (readable.length > 0) return { step: 'unpark', entries: readable };
+  const { recheckFrom } = state.snapshot;
+  if (recheckFrom !== null && isRecorded(state, state.recheckTicket)) return { step: 'recheck', from: recheckFrom };
 
   const noAddress = noAddressOf(state, now);
   if (noAddress !== null && state.errands.length > 0) return { step: 'decline', resolution: noAddress };
@@ -81,6 +81,12 @@ export function nextStep(state: Live, now: Instant): Step {
   return { step: 'ask', target, priority };
 }
 
+/** Whether the store holds all that was wished up to this. */
+function isRecorded({ parts }: Live, ticket: number): boolean {
+  for (const pending of parts.keys()) return pending > ticket;
+  return true;
+}
+
 /** Walks the window without changing anything. */
 export function choose(state: Live, now: Instant): Choice {
   const noAddress = noAddressOf(state, now);
@@ -94,7 +100,7 @@ export function choose(state: Live, now: Instant): Choice {
     if ('what' in found) return { stopped, target: found };
     stopped.push(found);
   }
-  return { stopped, target: huntForParked(state, now) };
+  return { stopped, target: huntForParked(state, now) ?? huntForBlocked(state, now) };
 }
 
 /** A name that must not be asked stops all rows; one that can't be resolved now costs one row its delivery. */
@@ -127,7 +133,7 @@ function look(state: Live, entry: QueueEntry, now: Instant): Target | Stopped | 
     case 'go':
       return { what: 'page', entry, robots: found.robots };
     case 'robots_first':
-      return { what: 'robots', hunt: newHunt(origin) };
+      return { what: 'robots', hunt: newHunt(state, origin) };
     case 'blocked':
       return { why: 'blocked', entry, robots: found.robots };
     case 'parked':
@@ -143,18 +149,38 @@ function huntForParked(state: Live, now: Instant): Target | null {
     if (hunt !== undefined && hunt.by !== 'nobody') continue;
     if (hunt !== undefined) return { what: 'robots', hunt };
     if (pages(robotsOf(state, origin), now.wallMs).may === 'wait_for_robots')
-      return { what: 'robots', hunt: newHunt(origin) };
+      return { what: 'robots', hunt: newHunt(state, origin) };
   }
   return null;
 }
 
-function newHunt(origin: Origin): RobotsHunt {
-  return { origin, url: robotsUrlOf(origin), hops: 0, by: 'nobody' };
+/** When rules that disallow something run out they are asked for again, for the sake of what they may allow by then. */
+function huntForBlocked(state: Live, now: Instant): Target | null {
+  for (const origin of originsThatBlock(state)) {
+    const hunt = state.asking.get(origin);
+    if (hunt !== undefined && hunt.by !== 'nobody') continue;
+    if (hunt !== undefined) return { what: 'robots', hunt };
+    if (due(robotsOf(state, origin), now.wallMs)) return { what: 'robots', hunt: newHunt(state, origin) };
+  }
+  return null;
+}
+
+/** None where no row is blocked. */
+function* originsThatBlock(state: Live): Iterable<Origin> {
+  if (state.blocked === 0) return;
+  for (const [origin, robots] of state.robots) {
+    if (lastGoodOf(robots)?.rules.rules.some(({ allow }) => !allow)) yield origin;
+  }
+}
+
+function newHunt(state: Live, origin: Origin): RobotsHunt {
+  const { validators = null } = lastGoodOf(robotsOf(state, origin)) ?? {};
+  return { origin, url: robotsUrlOf(origin), hops: 0, by: 'nobody', validators };
 }
 
 /** The hunt goes on at a redirect's target; null when it has led too far (RFC 9309 §2.3.1.2: five hops). */
 export function onward(hunt: RobotsHunt, url: string, by: RobotsHunt['by']): RobotsHunt | null {
-  return hunt.hops >= ROBOTS_REDIRECTS_MAX ? null : { origin: hunt.origin, url, hops: hunt.hops + 1, by };
+  return hunt.hops >= ROBOTS_REDIRECTS_MAX ? null : { ...hunt, url, hops: hunt.hops + 1, by };
 }
 
 function withoutTarget(state: Live, now: Instant): Step {
@@ -178,6 +204,8 @@ export function wakeAtMsOf(state: Live, now: Instant): number | null {
     const answer = pages(robotsOf(state, originOf(entry.record.url)), now.wallMs);
     times.push(typeof answer.may === 'string' ? now.wallMs : answer.may.parkedUntil);
   }
+  for (const origin of originsThatBlock(state)) times.push(recheckAtMs(robotsOf(state, origin), now.wallMs));
+  if (state.snapshot.recheckFrom !== null) times.push(now.wallMs);
   const silent = silence(state, now);
   if (state.queue.ready.length > 0 && silent !== null) return silent;
   if (times.length === 0) return null;
@@ -188,7 +216,8 @@ export function wakeAtMsOf(state: Live, now: Instant): number | null {
 export function silence(state: Live, now: Instant): number | null {
   const { closedUntilMs, breaker } = state.snapshot;
   const { known } = state.names;
-  const unresolved = known?.resolution.kind === 'failed' ? now.wallMs + known.untilMs - now.monotonicMs : 0;
+  const isKnown = known !== null && known.resolution.kind !== 'addresses';
+  const unresolved = isKnown ? now.wallMs + known.untilMs - now.monotonicMs : 0;
   const closedMs = Math.max(closedUntilMs ?? 0, unresolved);
   const closed = closedMs > now.wallMs ? closedMs : null;
   const answer = breakers.ask(breaker, now.wallMs);

@@ -22,10 +22,21 @@ import { send } from '../protocols/effects.js';
 import type { Message } from '../protocols/host.js';
 import { emitUnrecorded } from './host-parts.js';
 import { awake, goOn, idleLater, proceed } from './host-proceed.js';
-import { acknowledge, begin, heard, isLoading, isReading, load, notesOf, readAnew, readLater } from './host-reading.js';
+import {
+  acknowledge,
+  begin,
+  heard,
+  isLoading,
+  isReading,
+  isRechecking,
+  load,
+  notesOf,
+  readAnew,
+  readLater,
+} from './host-reading.js';
 import { errandsOf, orphanJudged, orphanOf, owedToTheGate } from './host-recovery.js';
 import { abandon, closed, giveBack, read, spend, transported } from './host-requests.js';
-import { hunted } from './host-robots.js';
+import { hunted, recheck } from './host-robots.js';
 import type { Props, State } from './host-state.js';
 
 export const host: Behaviour<Props, State, Message> = {
@@ -74,9 +85,17 @@ export const host: Behaviour<Props, State, Message> = {
       return goOn(state, now, notesOf(state.props.name, head.notes));
     },
 
+    blockedRead: (state, { rows }, now) => {
+      if (state.phase !== 'live' || !isRechecking(state)) return [state, []];
+      if (rows.failure !== null) return readLater(state, rows.failure, now);
+      // The rules have changed once more meanwhile: what was read may be older than what was decided by the last ones.
+      if (state.activity.doing === 'rechecking_again') return goOn(state, now, []);
+      return goOn(state, now, [...notesOf(state.props.name, rows.notes), recheck(state, rows, now)]);
+    },
+
     readDue: (state, _message, now) =>
       state.phase === 'live'
-        ? isReading(state)
+        ? isReading(state) || isRechecking(state)
           ? goOn(state, now, [])
           : [state, []]
         : isLoading(state)

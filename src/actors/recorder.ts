@@ -238,11 +238,11 @@ function acknowledge(batch: Batch, receipt: CommitReceipt): Effect[] {
   if (batch.parts.length > 0) {
     effects.push(send(addresses.frontier, { type: 'recorded', parts: batch.parts, receipt }));
   }
-  const readyOf = new Map(
-    receipt.queues.map(({ host, ready }) => [host, ready.reduce((sum, count) => sum + count, 0)]),
-  );
+  const countsOf = new Map(receipt.queues.map((queue) => [queue.host, queue]));
   for (const [host, tickets] of ticketsOf) {
-    effects.push(send(addresses.host(host), { type: 'recorded', tickets, ready: readyOf.get(host) ?? 0 }));
+    const counts = countsOf.get(host);
+    const ready = counts?.ready.reduce((sum, count) => sum + count, 0) ?? 0;
+    effects.push(send(addresses.host(host), { type: 'recorded', tickets, ready, blocked: counts?.blocked ?? 0 }));
   }
   if (visits.length > 0) effects.push(send(addresses.workbench, { type: 'closed', visits }));
   for (const { host, epoch } of fences) effects.push(send(addresses.host(host), { type: 'fenced', epoch }));

@@ -5,6 +5,7 @@ import { crawlCommand } from './crawl.js';
 import { daemonCommand } from './daemon.js';
 import { excludeCommand } from './exclude.js';
 import { hostCommand, hostsCommand } from './hosts.js';
+import { robotsCommand } from './robots.js';
 import { inspectCommand } from './inspect.js';
 import { pauseCommand, resumeCommand } from './pause.js';
 import { practiceCommand } from './practice.js';
@@ -30,6 +31,7 @@ export const COMMANDS: readonly CommandFactory[] = [
   treeCommand,
   simCommand,
   canonicalCommand,
+  robotsCommand,
   inspectCommand,
   configCommand,
 ];

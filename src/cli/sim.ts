@@ -58,7 +58,7 @@ async function universe(
   const { runUniverse } = await import('../sim/universe.js');
   const bounds = { simulatedMsMax: days * DAY_MS, eventsMax: EVENTS_MAX };
   return runUniverse(
-    { seed, hosts, pages, kills, pauses, storeErrors: diskErrors, again: true, ...bounds },
+    { seed, hosts, pages, kills, pauses, storeErrors: diskErrors, again: true, openings: true, ...bounds },
     productionEngine(),
   );
 }

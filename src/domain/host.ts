@@ -36,6 +36,11 @@ export function partitionOf(host: HostName): number {
   return fnv1a(siteOf(host)) % PARTITIONS;
 }
 
+/** The origin whose robots rules speak of a URL: with the name of its host, so that a trailing dot makes none of its own. */
+export function originOf(url: URL): Origin {
+  return `${url.protocol}//${hostOf(url)}${url.port === '' ? '' : `:${url.port}`}`;
+}
+
 /** The name under which a URL's host has its clock: lower case comes from the URL parser, the trailing dot goes. */
 export function hostOf(url: URL): HostName {
   const name = url.hostname;

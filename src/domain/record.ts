@@ -22,11 +22,19 @@ export type UrlState =
 /** How many lines of its history a record keeps: the newest. */
 export const ATTEMPTS_KEPT = 8;
 
-/** The robots rule that decided, where it stands and how old its copy is. */
+/** What robots.txt said of a URL when it was decided last: which line of which copy, allowed or not. */
 export interface RobotsEvidence {
-  readonly rule: string;
-  readonly line: number;
+  /**
+   * The line that decided: 1-based, and as written, but for the end of a long one. Null where none speaks of the URL;
+   * beside a URL that is blocked: where finding out would have cost too much.
+   */
+  readonly rule: { readonly line: number; readonly text: string } | null;
+  /** When the copy was read, or confirmed by a 304. */
   readonly fetchedAtMs: number;
+  /** That the copy came with: 2xx a file, 4xx that there is none. Null where it was not kept. */
+  readonly status: number | null;
+  /** `last_good`: the file could not be read any more, and the copy of before held on. */
+  readonly copy: 'current' | 'last_good';
 }
 
 /** A full response record in the archive, as later records refer to it. */
@@ -38,6 +46,8 @@ export interface Archived {
   /** `sha1:` and base 32, of the payload with its content coding. */
   readonly payloadDigest: string;
 }
+/** Of a rule's line that evidence keeps. Lines may be 16 KB long, and evidence stands beside every URL. */
+export const RULE_CHARACTERS_KEPT = 200;
 
 export interface UrlRecord {
   readonly url: string;
@@ -80,7 +90,9 @@ export const PRIORITY_CLASSES = 8;
 export type QueuePosition =
   | { readonly queue: 'ready'; readonly priority: PriorityClass; readonly sequence: number }
   | { readonly queue: 'waiting'; readonly dueAtMs: number; readonly sequence: number }
-  | { readonly queue: 'parked'; readonly sequence: number };
+  | { readonly queue: 'parked'; readonly sequence: number }
+  /** Disallowed by robots.txt: no work, but there to be looked at again when the rules change. */
+  | { readonly queue: 'blocked'; readonly sequence: number };
 
 /** A row of a back queue as it is read: its place, and the record it stands for. */
 export interface QueueEntry {
@@ -105,6 +117,7 @@ export interface QueueSummary {
   readonly heads: readonly number[];
   readonly waiting: number;
   readonly parked: number;
+  readonly blocked: number;
   /** When the host should be looked at again though nothing new came: a retry, its robots, its breaker. */
   readonly wakeAtMs: number | null;
 }

@@ -85,6 +85,11 @@ export function take(queue: BackQueue, entry: QueueEntry): void {
   queue.taken.set(entry.at.sequence, entry);
 }
 
+/** Takes a row that the window does not show: one that was blocked. */
+export function hold(queue: BackQueue, entry: QueueEntry): void {
+  queue.taken.set(entry.at.sequence, entry);
+}
+
 /** Its part is in the store, or was given up: the next read may bring the row where it then stands. */
 export function letGo(queue: BackQueue, sequence: number): void {
   queue.taken.delete(sequence);
@@ -104,7 +109,7 @@ export function mayHoldMore(queue: BackQueue): boolean {
  *
  * A class of which the window shows a row is shown from its beginning, but for what is taken: the least of these is
  * certain. So it is for every class where nothing lies behind the window. Of the others only what was certain before
- * is known. A parked row that is out may be on its way to its class, and is counted there.
+ * is known. A parked or blocked row that is out may be on its way to its class, and is counted there.
  */
 export function headsOf(queue: BackQueue, leaving: ReadonlySet<number>): readonly number[] {
   const least = new Map<PriorityClass, number>();
@@ -119,7 +124,7 @@ export function headsOf(queue: BackQueue, leaving: ReadonlySet<number>): readonl
     see(at.priority, at.sequence);
   }
   for (const { at, record } of queue.taken.values()) {
-    if (at.queue === 'parked') see(record.priority, at.sequence);
+    if (at.queue === 'parked' || at.queue === 'blocked') see(record.priority, at.sequence);
     else if (at.queue === 'ready' && !leaving.has(at.sequence)) see(at.priority, at.sequence);
   }
   const { floors } = queue;
@@ -148,6 +153,8 @@ export function place(queue: BackQueue, entry: QueueEntry): void {
       return;
     case 'parked':
       insert(queue.parked, entry, (a, b) => a.at.sequence < b.at.sequence, queue.parkedComplete);
+      return;
+    case 'blocked':
   }
 }
 

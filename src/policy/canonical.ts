@@ -10,7 +10,7 @@
  * 2. A URL past the bound is refused, never cut.
  * 3. Neither credentials nor a fragment survive.
  */
-import { type HostName, hostOf, type Origin } from '../domain/host.js';
+import { type HostName, hostOf, type Origin, originOf } from '../domain/host.js';
 import type { UrlRefusal } from '../domain/url.js';
 
 /** UTF-16 units, which after canonicalisation are bytes. RFC 9110 §4.1 asks for 8000 at least. */
@@ -57,8 +57,7 @@ export function spell(input: string, base?: string | URL): Canonical {
   const target = normaliseEscapes(requestTarget(url.href, prefix.length));
   const spelled = prefix + target;
   if (spelled.length > URL_LENGTH_MAX) return refuse('url_too_long');
-  const origin = url.port === '' ? `${url.protocol}//${host}` : `${url.protocol}//${host}:${url.port}`;
-  return { ok: true, url: spelled, parsed: { host, origin, target } };
+  return { ok: true, url: spelled, parsed: { host, origin: originOf(url), target } };
 }
 
 /**

@@ -10,9 +10,11 @@ import {
   type DeadLetter,
   type QueueEntry,
   type QueuePosition,
+  type RobotsEvidence,
   type UrlRecord,
 } from '../domain/record.js';
 import type { UrlState } from '../domain/record.js';
+import { judgeRobots } from './judgement.js';
 import { type AfterFailure, afterFailure, afterUnaskedUnmodified, isPoison } from './retry.js';
 
 export interface RetryTerms {
@@ -53,7 +55,24 @@ export function parked(entry: QueueEntry, attempt: Attempt): Settlement {
   return { from: entry.at, to: { queue: 'parked', sequence: entry.at.sequence }, record, attempt, dead: null };
 }
 
-/** What it was parked for has come. No attempt: nothing was tried. */
+/** The record of a URL that robots.txt disallows as it is found. */
+export function blockedOnAdmission(
+  record: UrlRecord,
+  robots: RobotsEvidence,
+  now: { readonly wallMs: number },
+): UrlRecord {
+  const { outcome, code, status } = judgeRobots('disallowed');
+  const attempt: Attempt = { atMs: Math.round(now.wallMs), outcome, code, status, tier: 1, durationMs: 0 };
+  return { ...record, state: 'blocked_by_robots', attempts: [attempt], robots };
+}
+
+/** Robots.txt disallows it: no work, but it stays to be looked at again when the rules change. */
+export function blocked(entry: QueueEntry, attempt: Attempt, robots: RobotsEvidence): Settlement {
+  const { record } = completed(entry, attempt, 'blocked_by_robots', { robots });
+  return { from: entry.at, to: { queue: 'blocked', sequence: entry.at.sequence }, record, attempt, dead: null };
+}
+
+/** What it was parked or blocked for has gone. No attempt: nothing was tried. */
 export function unparked(entry: QueueEntry): {
   readonly from: QueuePosition;
   readonly to: QueuePosition;
@@ -110,7 +129,7 @@ export function maySeedAgain(record: UrlRecord): boolean {
 
 /** Whether a URL stands in no queue, so that it can be queued once more. */
 export function isAtRest({ state }: UrlRecord): boolean {
-  return state !== 'queued' && state !== 'waiting' && state !== 'parked';
+  return state !== 'queued' && state !== 'waiting' && state !== 'parked' && state !== 'blocked_by_robots';
 }
 
 /**

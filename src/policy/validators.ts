@@ -45,9 +45,14 @@ export function conditionsOf(
   nowWallMs: number,
 ): Header[] {
   if (record.digest === null || (isArchived && record.archived === null)) return [];
+  return conditionsBy(record, nowWallMs);
+}
+
+/** The same of whatever is kept. */
+export function conditionsBy(known: Validators, nowWallMs: number): Header[] {
   const conditions: Header[] = [];
-  const etag = etagOf(record.etag);
-  const lastModified = lastModifiedOf(record.lastModified, nowWallMs);
+  const etag = etagOf(known.etag);
+  const lastModified = lastModifiedOf(known.lastModified, nowWallMs);
   if (etag !== null) conditions.push(['if-none-match', etag]);
   if (lastModified !== null) conditions.push(['if-modified-since', lastModified]);
   return conditions;

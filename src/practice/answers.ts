@@ -3,6 +3,7 @@
  *
  * An answer is a function of the URL and of how many times it was asked for before.
  */
+import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { mix } from './dice.js';
 import type { Delivery, Failure } from './faults.js';
@@ -17,6 +18,8 @@ export interface Answer {
   readonly manner: Manner;
   readonly retryAfterSeconds?: number;
   readonly robotsText?: string;
+  /** Whoever names it is answered 304. */
+  readonly etag?: string;
 }
 
 export type Manner =
@@ -111,7 +114,15 @@ export function answersOf(web: PracticeWeb, text: PageText, authority: (host: Pr
 function robotsAnswer(host: PracticeHost): Answer {
   const { final } = host.robots;
   if (final.kind === 'refused') return said(final.status, 'No rules here.\n');
-  return { status: 200, headers: PLAIN, body: Buffer.from(final.text), manner: AT_ONCE, robotsText: final.text };
+  const body = Buffer.from(final.text);
+  const etag = `"${createHash('sha1').update(body).digest('base64url').slice(0, 12)}"`;
+  return { status: 200, headers: [...PLAIN, 'ETag', etag], body, manner: AT_ONCE, robotsText: final.text, etag };
+}
+
+/** The answer to a request with conditions (RFC 9110 §13.1.2). */
+export function conditional(answer: Answer, ifNoneMatch: string | undefined): Answer {
+  if (answer.etag === undefined || answer.etag !== ifNoneMatch) return answer;
+  return { ...answer, status: 304, headers: ['ETag', answer.etag], body: NO_BYTES };
 }
 
 function redirect(status: number, location: string): Answer {

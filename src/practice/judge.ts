@@ -327,16 +327,18 @@ function judgeRepeat(bench: Bench, request: OpenRequest, span: Span): void {
   bench.fetched.set(url, span);
 }
 
-/** 2xx rules; 4xx but 429 allows all (RFC 9309 §2.3.1.3); a redirect led to rules that this log can't tell; else unreachable. */
+/** 2xx rules, 304 those that it confirms; 4xx but 429 allows all (RFC 9309 §2.3.1.3); a redirect led to rules that this log can't tell; else unreachable. */
 function learnRobots(bench: Bench, request: OpenRequest, event: EndEvent, span: Span): void {
   const knowledge = robotsOf(bench, request);
   const status = event.s ?? 500;
   bench.tally.robotsAnswers += 1;
-  if (status === 304) return;
-  if (status === 429 || status >= 500) knowledge.unreachable(event.t);
+  if (status === 304 && event.rb === undefined) knowledge.confirmed(span);
+  else if (status === 429 || status >= 500) knowledge.unreachable(event.t);
   else
     knowledge.learned(
-      status < 300 && event.rb !== undefined ? rulesFor(event.rb, bench.rules.productToken) : ALLOW_ALL,
+      (status < 300 || status === 304) && event.rb !== undefined
+        ? rulesFor(event.rb, bench.rules.productToken)
+        : ALLOW_ALL,
       span,
     );
 }

@@ -39,6 +39,8 @@ export function openKills(graceMs: number): Kills {
 /** The robots.txt answers of one origin that may rule, oldest first; null in the first place: perhaps none is known. */
 export interface RobotsKnowledge {
   learned(rules: RobotsRules, span: Span): void;
+  /** A 304: the newest answer is as good as new. */
+  confirmed(span: Span): void;
   unreachable(at: number): void;
   /** Every answer that may rule now. Empty: none was served. `unknown` stands for a life that may know of none. */
   hypotheses(): readonly (RobotsRules | 'unknown')[];
@@ -57,11 +59,17 @@ export function openRobotsKnowledge(kills: Kills): RobotsKnowledge {
     return { certain: settled >= 0, found: answers.slice(Math.max(settled, 0)) };
   };
 
+  const learned = (rules: RobotsRules, span: Span): void => {
+    // An older answer can only come back while the one before it may yet be put in doubt.
+    answers = [...possible().found.slice(-8), { rules, span }];
+    failedAt = null;
+  };
+
   return {
-    learned(rules, span) {
-      // An older answer can only come back while the one before it may yet be put in doubt.
-      answers = [...possible().found.slice(-8), { rules, span }];
-      failedAt = null;
+    learned,
+    confirmed(span) {
+      const newest = answers.at(-1);
+      if (newest !== undefined) learned(newest.rules, span);
     },
     unreachable(at) {
       failedAt = at;

@@ -7,7 +7,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { type Answer, type Answers, answersOf } from './answers.js';
+import { type Answer, type Answers, answersOf, conditional } from './answers.js';
 import { type Exchange, send } from './exchange.js';
 import { type Killer, MOMENTS, type Moment, openKiller, type Series, type Shot } from './killer.js';
 import { pageText } from './pages.js';
@@ -136,7 +136,7 @@ function openSite(options: PracticeServerOptions, port: number, witness: Witness
     tally.requests += 1;
     tally.open += 1;
     const shot = killer.count();
-    const answer = answerTo(hostHeader, path);
+    const answer = conditional(answerTo(hostHeader, path), request.headers['if-none-match']);
     let ended = false;
     const exchange: Exchange = {
       response,

@@ -13,7 +13,7 @@ import type { Archived, DeadLetter, PriorityClass, QueuePosition, QueueSummary, 
 import type { RefusedSeed, UrlKey } from '../domain/url.js';
 import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
 
-/** A URL that enters the registry and its host's ready queue. */
+/** A URL that enters the registry and its host's ready queue, or the blocked one where its record says that robots.txt disallows it. */
 export interface Admission {
   readonly record: UrlRecord;
   readonly sequence: number;

@@ -189,6 +189,29 @@ export interface QueueHead {
   readonly failure: string | null;
 }
 
+/** Rows of a host that robots.txt disallowed, from a sequence on: to be looked at by new rules. */
+export interface ReadBlocked {
+  readonly do: 'readBlocked';
+  readonly host: HostName;
+  readonly from: number;
+  readonly limit: number;
+}
+export interface BlockedRead {
+  readonly type: 'blockedRead';
+  readonly host: HostName;
+  readonly rows: BlockedRows;
+}
+
+export interface BlockedRows {
+  /** At most `limit`, in the order of their sequences. */
+  readonly entries: readonly QueueEntry[];
+  /** None lie behind them. */
+  readonly complete: boolean;
+  readonly notes: readonly string[];
+  /** Nothing could be read at all: why. */
+  readonly failure: string | null;
+}
+
 /** Hosts that have work in the store, in pages, for the start. */
 export interface ListHosts {
   readonly do: 'listHosts';
@@ -224,6 +247,7 @@ export type Effect =
   | Reopen
   | LoadHost
   | ReadQueue
+  | ReadBlocked
   | ListHosts;
 
 /** What a watcher is told. */

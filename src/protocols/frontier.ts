@@ -2,6 +2,7 @@
 import type { HostName } from '../domain/host.js';
 import type { PriorityClass } from '../domain/record.js';
 import type { Candidate, RefusedSeed } from '../domain/url.js';
+import type { RulesInForce } from '../policy/last-look.js';
 import type { CommitReceipt, HostPart, Part } from './commit.js';
 import type { HostsListed, SetAside } from './effects.js';
 
@@ -57,6 +58,11 @@ export interface Found {
   readonly depth: number;
   readonly seedRedirect: boolean;
   readonly candidates: readonly Candidate[];
+  /**
+   * What robots.txt says on the finder's own host, by the rules in force there. Most links are known already, so that
+   * the few which are not are looked at where that is known.
+   */
+  readonly robots: readonly RulesInForce[];
 }
 
 /** Passed on to the recorder in its place in the order: for a host that starts again after a crash. */

@@ -15,6 +15,11 @@ export interface HostSnapshot {
   /** Of the last response, for the adaptive delay. */
   readonly lastDurationMs: number | null;
   readonly requests: number;
+  /**
+   * Robots rules have changed: blocked rows from this sequence on have still to be looked at by the new ones. Null:
+   * none. It goes with the same part as the rules, and as the rows that were looked at, so that no crash loses it.
+   */
+  readonly recheckFrom: number | null;
 }
 
 /** The rules of one origin, or that they can't be had. */
@@ -29,4 +34,5 @@ export const UNTOUCHED: HostSnapshot = {
   closedUntilMs: null,
   lastDurationMs: null,
   requests: 0,
+  recheckFrom: null,
 };

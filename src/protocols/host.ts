@@ -4,7 +4,8 @@ import type { HostName, Origin } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { ParseResult } from '../domain/parsing.js';
 import type { Candidate } from '../domain/url.js';
-import type { HostLoaded, QueueRead, Resolved } from './effects.js';
+import type { RobotsValidators } from '../policy/robots/freshness.js';
+import type { BlockedRead, HostLoaded, QueueRead, Resolved } from './effects.js';
 import type { Permit, PermitNumber } from './workbench.js';
 
 export type Message =
@@ -12,6 +13,7 @@ export type Message =
   | Fenced
   | HostLoaded
   | QueueRead
+  | BlockedRead
   | Resolved
   | Granted
   | Fetched
@@ -63,6 +65,8 @@ export interface Errand {
   /** Whose rules are being looked for. */
   readonly origin: Origin;
   readonly url: string;
+  /** Sent along if they are of this URL; null: nothing is known of an earlier version. */
+  readonly validators: RobotsValidators | null;
 }
 
 export interface ErrandDone {
@@ -80,7 +84,11 @@ export type RobotsFound =
       readonly cut: boolean;
       readonly redirect: Candidate | null;
       readonly retryAfterMs: number | null;
+      /** Of the file that came. */
+      readonly validators: RobotsValidators | null;
     }
+  /** 304 to a request with validators: the file is the one that is known. */
+  | { readonly kind: 'unmodified'; readonly validators: RobotsValidators }
   | { readonly kind: 'failure'; readonly code: Code };
 
 /** These wishes of this host are in the store. */
@@ -89,6 +97,8 @@ export interface Recorded {
   readonly tickets: readonly number[];
   /** Ready rows of the host that the store holds now. */
   readonly ready: number;
+  /** Rows of it that robots.txt disallows. */
+  readonly blocked: number;
 }
 
 /** From the frontier: this wish crashed it, twice, and will not be in the store. */

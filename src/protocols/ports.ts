@@ -8,7 +8,7 @@ import type { HostName } from '../domain/host.js';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
 import type { DeadLetter, QueueSummary, Standing, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
-import type { HostLoaded, HostsListed, Log, QueueRead } from './effects.js';
+import type { BlockedRead, HostLoaded, HostsListed, Log, QueueRead } from './effects.js';
 import type { CommitReceipt, Part, Totals } from './commit.js';
 import type { CrawlEvent } from './events.js';
 
@@ -57,6 +57,8 @@ export interface StorePort {
   reopen(): Promise<StoreOpening>;
   loadHost(host: HostName, limit: number): Promise<Omit<HostLoaded, 'type'>>;
   readQueue(host: HostName, from: readonly number[], limit: number): Promise<Omit<QueueRead, 'type'>>;
+  /** Rows that robots.txt disallowed, in the order of their sequences from `from` on. */
+  readBlocked(host: HostName, from: number, limit: number): Promise<Omit<BlockedRead, 'type'>>;
   listHosts(after: HostName | null, limit: number): Promise<Omit<HostsListed, 'type'>>;
   /** Every key of the registry, for filling the seen set at the start. */
   eachKey(visit: (key: UrlKey) => void): Promise<void>;

@@ -22,6 +22,8 @@ export interface LandscapeSettings {
   readonly hostFaults: number;
   /** Of pages that are something else than a page in the end. */
   readonly oddities: number;
+  /** Whether there are hosts whose robots.txt disallows less after some days. */
+  readonly openings: boolean;
 }
 
 export type Failure =
@@ -51,7 +53,11 @@ export interface Page {
   readonly thinkMs: number;
 }
 
-export type RobotsKind = 'none' | 'allow' | 'prefix' | 'crawl-delay' | 'closed' | 'forbidden';
+/** `opening`: as `prefix` on the first days, and nothing is disallowed after them. */
+export type RobotsKind = 'none' | 'allow' | 'prefix' | 'crawl-delay' | 'closed' | 'forbidden' | 'opening';
+
+/** When hosts open that do: long after a crawl that is let in peace has come to its end. */
+export const OPENING_MS = 3 * 86_400_000;
 
 export interface Host {
   readonly name: string;
@@ -105,7 +111,7 @@ export function isAllowed(host: Host, path: string): boolean {
 }
 
 /** Null: there is none. */
-export function robotsText(host: Host): string | null {
+export function robotsText(host: Host, nowMs: number): string | null {
   switch (host.robots) {
     case 'none':
     case 'forbidden':
@@ -116,6 +122,8 @@ export function robotsText(host: Host): string | null {
       return `User-agent: *\nDisallow: ${PRIVATE_PREFIX}\n`;
     case 'crawl-delay':
       return `User-agent: *\nCrawl-delay: ${host.crawlDelaySeconds}\n`;
+    case 'opening':
+      return nowMs < OPENING_MS ? `User-agent: *\nDisallow: ${PRIVATE_PREFIX}\n` : 'User-agent: *\nAllow: /\n';
     case 'closed':
       return 'User-agent: *\nDisallow: /\n';
   }
@@ -125,7 +133,7 @@ function hasContent(final: Final): boolean {
   return final.kind === 'page' || final.kind === 'binary';
 }
 
-/** Breadth first, over what robots.txt allows and DNS knows. */
+/** Breadth first, over what robots.txt allows in the end and DNS knows. */
 function walk(seeds: readonly string[], pages: ReadonlyMap<string, Page>): Set<string> {
   const found = new Set<string>();
   const queue = [...seeds];
@@ -162,7 +170,7 @@ function drawHost(index: number, settings: LandscapeSettings, random: Random): H
             'none',
             'allow',
             'prefix',
-            'prefix',
+            settings.openings ? 'opening' : 'prefix',
             'crawl-delay',
             'forbidden',
             index % 4 === 3 ? 'closed' : 'allow',

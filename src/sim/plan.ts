@@ -68,6 +68,18 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   return { deeds, failingCommits };
 }
 
+/** Kills of a crawl that comes back after days to see what has changed: most of them while it still looks. */
+export function drawRevisit(settings: PlanSettings, commitsBefore: number, random: Random): readonly Planned[] {
+  return Array.from({ length: Math.min(2, settings.kills) }, (_, index) => {
+    const own = random.fork(`revisit ${index}`);
+    const count = commitsBefore + own.logUniform(1, Math.max(2, settings.pages / 4));
+    return {
+      deed: { kind: 'kill', downMs: drawDownMs(own) },
+      trigger: { on: 'commit', count, thenMs: own.span(0, 9) },
+    };
+  });
+}
+
 function drawTrigger(random: Random, pages: number): Trigger {
   const on = random.pick(['commit', 'commit', 'commit', 'request', 'time'] as const);
   if (on === 'time') return { on, atMs: random.logUniform(10, 600_000) };

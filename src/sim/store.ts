@@ -83,6 +83,7 @@ class SimulatedDisk implements Disk {
       ...writing,
       loadHost: (host, limit) => read(`load ${host}`, () => inner.loadHost(host, limit)),
       readQueue: (host, from, limit) => read(`queue ${host}`, () => inner.readQueue(host, from, limit)),
+      readBlocked: (host, from, limit) => read(`blocked ${host}`, () => inner.readBlocked(host, from, limit)),
       listHosts: (after, limit) => read('hosts', () => inner.listHosts(after, limit)),
       eachKey: (visit) => read('keys', () => inner.eachKey(visit)),
       countDeaths: (urls) => inner.countDeaths(urls),

@@ -6,8 +6,10 @@
  *
  * 1. A seed and the settings decide everything; the trace hash says so.
  * 2. Every planned fault that really happened is counted. A universe that did nothing to the crawl proves nothing.
- * 3. Where it is wished, every page that was committed is seeded once more at the end, and must be told as unchanged.
- * 4. Safety: no rule of politeness is broken by the server's log. Liveness: every page that may be had is committed,
+ * 3. Where hosts change their robots rules the crawl is begun once more, days later: what they disallowed at first must
+ *    be committed then.
+ * 4. Where it is wished, every page that was committed is seeded once more at the end, and must be told as unchanged.
+ * 5. Safety: no rule of politeness is broken by the server's log. Liveness: every page that may be had is committed,
  *    once; nothing is left in a queue; each URL has the state that the world gave it.
  */
 import { createHash } from 'node:crypto';
@@ -17,9 +19,16 @@ import { judge } from '../practice/judge.js';
 import type { EndReason } from '../protocols/events.js';
 import type { LogPort, Ports, StorePort } from '../protocols/ports.js';
 import { createSimulation, type Owner, type Simulation, SimulationError, WORLD } from './events.js';
-import { drawLandscape, type Final, type Landscape, type LandscapeSettings, type Page } from './landscape.js';
+import {
+  drawLandscape,
+  type Final,
+  type Landscape,
+  type LandscapeSettings,
+  OPENING_MS,
+  type Page,
+} from './landscape.js';
 import { createParsers, type SimulatedParsers } from './parser.js';
-import { type Deed, drawPlan, type Plan, type PlanSettings } from './plan.js';
+import { type Deed, drawPlan, drawRevisit, type Plan, type PlanSettings } from './plan.js';
 import { createDisk, type Disk, type DiskOptions } from './store.js';
 import { createWeb, type SimulatedWeb, type WitnessLine } from './web.js';
 
@@ -130,6 +139,7 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   faults: 0.25,
   hostFaults: 0.3,
   oddities: 0.15,
+  openings: false,
   kills: 3,
   stops: 0,
   freezes: 0,
@@ -148,6 +158,8 @@ const PERMIT_LIFE_MS = 5_000;
 
 /** After so many on one URL it is a dead letter; a kill may hide one from the registry. */
 const WORKER_DEATHS_MAX = 2;
+/** No copy of a robots.txt may rule for longer (RFC 9309 §2.4). */
+const ROBOTS_COPY_MS_MAX = 24 * 3_600_000;
 /** A stop must have drained within this. */
 const DRAIN_MS_MAX = 120_000;
 /** A crawl that says `only-waiting` is started again after this, as by a timer of the operator's. */
@@ -170,6 +182,8 @@ class Universe {
   readonly #parsers: SimulatedParsers;
   readonly #moments: Moment[] = [];
   readonly #violations: UniverseViolation[] = [];
+  /** Deeds that wait for a number of commits or requests, and for some milliseconds after it. */
+  readonly #armed = { commit: new Map<number, [Deed, number][]>(), request: new Map<number, [Deed, number][]>() };
   /** What an operator has told the crawl, until it is answered. */
   #wish: 'none' | 'paused' | 'resumed' = 'none';
   /** When a pause was answered; null while none holds. */
@@ -203,6 +217,7 @@ class Universe {
     try {
       await this.#simulation.run(async () => {
         while ((await this.#live()) !== 'done');
+        if (await this.#untilOpened()) while ((await this.#live()) !== 'done');
         if (this.#settings.again) {
           this.#againSinceMs = this.#simulation.nowMs;
           while ((await this.#live()) !== 'done');
@@ -214,6 +229,16 @@ class Universe {
       this.#accuse(error.code, error.message);
     }
     return this.#judged();
+  }
+
+  /** Where robots rules change in the end the crawl comes back, when all copies have run out. */
+  async #untilOpened(): Promise<boolean> {
+    if (![...this.#landscape.hosts.values()].some(({ robots }) => robots === 'opening')) return false;
+    const leftMs = Math.max(0, OPENING_MS - this.#simulation.nowMs) + ROBOTS_COPY_MS_MAX;
+    await this.#simulation.sleep(leftMs, { owner: WORLD, label: 'days pass' });
+    this.#remember('robots rules have changed');
+    this.#arm(drawRevisit(this.#settings, this.#disk.commits, this.#simulation.random.fork('revisit')));
+    return true;
   }
 
   // -- lives ------------------------------------------------------------------------------------------------------
@@ -292,25 +317,27 @@ class Universe {
 
   // -- deeds ------------------------------------------------------------------------------------------------------
 
-  #armPlan(): void {
-    const counted = { commit: new Map<number, [Deed, number][]>(), request: new Map<number, [Deed, number][]>() };
-    for (const { deed, trigger } of this.#plan.deeds) {
-      if (trigger.on === 'time')
+  #arm(deeds: Plan['deeds']): void {
+    for (const { deed, trigger } of deeds) {
+      if (trigger.on === 'time') {
         this.#simulation.after(trigger.atMs, () => this.#befall(deed), { owner: WORLD, label: deed.kind });
-      else
-        counted[trigger.on].set(trigger.count, [
-          ...(counted[trigger.on].get(trigger.count) ?? []),
-          [deed, trigger.thenMs],
-        ]);
+        continue;
+      }
+      const armed = this.#armed[trigger.on];
+      armed.set(trigger.count, [...(armed.get(trigger.count) ?? []), [deed, trigger.thenMs]]);
     }
+  }
+
+  #armPlan(): void {
+    this.#arm(this.#plan.deeds);
     const fire = (deeds: readonly [Deed, number][] = []): void => {
       for (const [deed, thenMs] of deeds)
         this.#simulation.after(thenMs, () => this.#befall(deed), { owner: WORLD, label: deed.kind });
     };
-    this.#disk.onApplied = (commits) => fire(counted.commit.get(commits));
+    this.#disk.onApplied = (commits) => fire(this.#armed.commit.get(commits));
     this.#web.onArrived = (requests) => {
       this.#judgeArrival();
-      fire(counted.request.get(requests));
+      fire(this.#armed.request.get(requests));
     };
   }
 

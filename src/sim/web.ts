@@ -298,7 +298,9 @@ class WebAtWork implements SimulatedWeb {
       this.#count(fault.kind === 'status' ? `status ${fault.status}` : fault.kind);
       return failing(fault);
     }
-    if (exchange.path === '/robots.txt') return robotsAnswer(exchange.host);
+    if (exchange.path === '/robots.txt') {
+      return robotsAnswer(exchange.host, this.#simulation.nowMs, exchange.request.headers, (what) => this.#count(what));
+    }
     return page === undefined ? plainStatus(404) : pageAnswer(page, exchange.request.headers);
   }
 
@@ -430,10 +432,25 @@ function failing(fault: Failure): Answer {
   }
 }
 
-function robotsAnswer(host: Host): Answer {
-  const text = robotsText(host);
+function robotsAnswer(
+  host: Host,
+  nowMs: number,
+  requestHeaders: readonly Header[],
+  count: (what: string) => void,
+): Answer {
+  const text = robotsText(host, nowMs);
   if (text === null) return plainStatus(host.robots === 'forbidden' ? 403 : 404);
-  return { ...whole(200, [['Content-Type', 'text/plain']], bytesOf(text)), robots: text };
+  const etag = `"${text.length}"`;
+  // What a 304 confirms is told to the witness whole: it rules from now on as if it had been sent.
+  if (headerOf(requestHeaders, 'if-none-match') === etag) {
+    count('robots not modified');
+    return { ...whole(304, [['ETag', etag]], new Uint8Array(0)), robots: text };
+  }
+  const headers: Header[] = [
+    ['Content-Type', 'text/plain'],
+    ['ETag', etag],
+  ];
+  return { ...whole(200, headers, bytesOf(text)), robots: text };
 }
 
 function pageAnswer(page: Page, requestHeaders: readonly Header[]): Answer {

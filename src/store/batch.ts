@@ -412,7 +412,7 @@ class Building {
     const record = before === undefined ? found : queuedAgain(before, found);
     if (before?.state === 'dead') this.#redeem(before);
     const draft = this.draftOf(record.host);
-    const at: QueuePosition = { queue: 'ready', priority: record.priority, sequence };
+    const at = positionOfAdmitted(record, sequence);
     this.rows.put(registryKey(draft.partition, record.key), encodeRecord(record));
     this.rows.put(positionKey(draft.partition, record.host, at), urlKeyBytes(record.key));
     draft.add(at);
@@ -479,6 +479,11 @@ class Building {
 
 function archivedAt(move: Move, { archived }: Kept): Move {
   return { ...move, record: { ...move.record, archived } };
+}
+
+/** What robots.txt disallowed on its admission is there to be looked at again, and is no work. */
+function positionOfAdmitted({ state, priority }: UrlRecord, sequence: number): QueuePosition {
+  return state === 'blocked_by_robots' ? { queue: 'blocked', sequence } : { queue: 'ready', priority, sequence };
 }
 
 /** Due times are kept as whole milliseconds. */

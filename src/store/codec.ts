@@ -52,7 +52,7 @@ export function encodeRecord(record: UrlRecord): Buffer {
     record.etag,
     record.lastModified,
     record.digest,
-    record.robots === null ? null : [record.robots.rule, record.robots.line, record.robots.fetchedAtMs],
+    record.robots === null ? null : encodeRobotsEvidence(record.robots),
     record.element,
     record.archived === null ? null : encodeArchived(record.archived, record.url),
   ]);
@@ -81,7 +81,7 @@ export function decodeRecord(bytes: Uint8Array, key: UrlKey, host: HostName): Ur
     etag: read.textOrNull(14),
     lastModified: read.textOrNull(15),
     digest: read.textOrNull(16),
-    robots: row[17] === null ? null : decodeRobotsEvidence(read.tuple(17, 3)),
+    robots: row[17] === null ? null : decodeRobotsEvidence(read.fields(17), () => read.wrong(17)),
     // Version 1 ends before them.
     element: row.length === 18 ? null : read.textOrNull(18),
     archived: row.length === 18 || row[19] === null ? null : decodeArchived(read.tuple(19, 4), read.text(1)),
@@ -145,8 +145,8 @@ function decodeAttempt(read: Fields): Attempt {
   };
 }
 
-function decodeRobotsEvidence(read: Fields): RobotsEvidence {
-  return { rule: read.text(0), line: read.count(1), fetchedAtMs: read.number(2) };
+function encodeRobotsEvidence({ rule, fetchedAtMs, status, copy }: RobotsEvidence): readonly unknown[] {
+  return [rule?.text ?? null, rule?.line ?? null, fetchedAtMs, status, copy];
 }
 
 /** Most often the payload came from the record's own URL. */
@@ -162,6 +162,21 @@ function decodeArchived(read: Fields, ownUrl: string): Archived {
     payloadDigest: read.text(3),
   };
 }
+
+/** The first three fields are older than the others. */
+function decodeRobotsEvidence(read: Fields, refuse: () => void): RobotsEvidence {
+  const isWhole = read.has(3);
+  const evidence: RobotsEvidence = {
+    rule: read.textOrNull(0) === null ? null : { text: read.text(0), line: read.count(1) },
+    fetchedAtMs: read.number(2),
+    status: isWhole ? read.numberOrNull(3) : null,
+    copy: isWhole ? read.oneOf(4, COPIES) : 'current',
+  };
+  if (read.poison !== null) refuse();
+  return evidence;
+}
+
+const COPIES: ReadonlySet<RobotsEvidence['copy']> = new Set<RobotsEvidence['copy']>(['current', 'last_good']);
 
 // -- dead letters -----------------------------------------------------------------------------------------------
 
@@ -196,15 +211,17 @@ export interface QueueCounts {
   readonly heads: number[];
   readonly waiting: number;
   readonly parked: number;
+  readonly blocked: number;
   readonly wakeAtMs: number | null;
 }
 
-export function encodeCounts(counts: QueueCounts): Buffer {
-  return pack([1, counts.waiting, counts.parked, counts.wakeAtMs, ...counts.ready, ...counts.heads]);
+export function encodeCounts({ waiting, parked, blocked, wakeAtMs, ready, heads }: QueueCounts): Buffer {
+  return pack([2, waiting, parked, wakeAtMs, ...ready, ...heads, blocked]);
 }
 
+/** Before version 2 nothing was kept of rows that are blocked. */
 export function decodeCounts(bytes: Uint8Array): QueueCounts | Poison {
-  const row = decodeTuple(bytes, 1, 4 + 2 * PRIORITY_CLASSES);
+  const row = decodeVersions(bytes, [4 + 2 * PRIORITY_CLASSES, 5 + 2 * PRIORITY_CLASSES]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   const ready: number[] = [];
@@ -213,20 +230,28 @@ export function decodeCounts(bytes: Uint8Array): QueueCounts | Poison {
     ready.push(read.count(4 + i));
     heads.push(read.count(4 + PRIORITY_CLASSES + i));
   }
-  const counts = { ready, heads, waiting: read.count(1), parked: read.count(2), wakeAtMs: read.numberOrNull(3) };
+  const blocked = row[0] === 1 ? 0 : read.count(4 + 2 * PRIORITY_CLASSES);
+  const counts = {
+    ready,
+    heads,
+    waiting: read.count(1),
+    parked: read.count(2),
+    blocked,
+    wakeAtMs: read.numberOrNull(3),
+  };
   return read.poison ?? counts;
 }
 
 // -- host snapshots ---------------------------------------------------------------------------------------------
 
 export function encodeSnapshot(snapshot: HostSnapshot): Buffer {
-  const { breaker, throttle, closedUntilMs, lastDurationMs, requests } = snapshot;
-  return pack([1, breaker, throttle, closedUntilMs, lastDurationMs, requests]);
+  const { breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom } = snapshot;
+  return pack([2, breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom]);
 }
 
 /** Shallow: the shapes of breaker and throttle belong to their policies. */
 export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
-  const row = decodeTuple(bytes, 1, 6);
+  const row = decodeVersions(bytes, [6, 7]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   if (!isObject(row[1]) || typeof row[1].phase !== 'string') read.wrong(1);
@@ -237,6 +262,7 @@ export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
     closedUntilMs: read.numberOrNull(3),
     lastDurationMs: read.numberOrNull(4),
     requests: read.count(5),
+    recheckFrom: row[0] === 1 || row[6] === null ? null : read.count(6),
   };
   return read.poison ?? (snapshot as unknown as HostSnapshot);
 }
@@ -244,14 +270,17 @@ export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
 // -- robots rules -----------------------------------------------------------------------------------------------
 
 export function encodeRobots(state: OriginRobots): Buffer {
-  return pack([1, state]);
+  return pack([2, state]);
 }
 
-/** What is in force must be whole: a copy without its rules or its age would allow what it forbids. */
+/**
+ * What is in force must be whole: a copy without its rules or its age would allow what it forbids. Before version 2 a
+ * copy had no validators.
+ */
 export function decodeRobots(bytes: Uint8Array): OriginRobots | Poison {
-  const row = decodeTuple(bytes, 1, 2);
+  const row = decodeVersions(bytes, [2, 2]);
   if (row instanceof Poison) return row;
-  const state = row[1];
+  const state = row[0] === 1 ? withoutValidators(row[1]) : row[1];
   const read = new Fields(row);
   if (!isObject(state)) read.wrong(1);
   else if (state.phase === 'fresh' && !isCopy(state)) read.wrong(1);
@@ -260,13 +289,26 @@ export function decodeRobots(bytes: Uint8Array): OriginRobots | Poison {
   return read.poison ?? (state as unknown as OriginRobots);
 }
 
+function withoutValidators(state: unknown): unknown {
+  if (!isObject(state)) return state;
+  if (state.phase === 'fresh') return { ...state, validators: null };
+  const { lastGood } = state;
+  return isObject(lastGood) ? { ...state, lastGood: { ...lastGood, validators: null } } : state;
+}
+
 function isCopy(value: unknown): boolean {
   if (!isObject(value) || typeof value.fetchedAtMs !== 'number' || typeof value.status !== 'number') return false;
-  const { rules } = value;
+  const { rules, validators } = value;
+  if (validators !== null && !isValidators(validators)) return false;
   if (!isObject(rules) || !Array.isArray(rules.rules)) return false;
   return rules.rules.every(
     (rule) => isObject(rule) && typeof rule.allow === 'boolean' && typeof rule.pattern === 'string',
   );
+}
+
+function isValidators(value: unknown): boolean {
+  if (!isObject(value) || typeof value.url !== 'string') return false;
+  return [value.etag, value.lastModified].every((it) => it === null || typeof it === 'string');
 }
 
 function isUnreachable(value: { readonly [field: string]: unknown }): boolean {
@@ -532,9 +574,14 @@ class Fields {
   }
 
   tuple(index: number, length: number): Fields {
-    const value = this.list(index);
-    if (value.length !== length) this.wrong(index);
-    return new Fields(value);
+    const fields = this.fields(index);
+    if (fields.row.length !== length) this.wrong(index);
+    return fields;
+  }
+
+  /** A tuple whose last fields may be absent. */
+  fields(index: number): Fields {
+    return new Fields(this.list(index));
   }
 
   items<T>(index: number, decode: (item: Fields) => T): T[] {

@@ -31,13 +31,14 @@ export function emptyQueue(host: HostName): HostQueue {
     heads: new Array(PRIORITY_CLASSES).fill(0),
     waiting: 0,
     parked: 0,
+    blocked: 0,
     wakeAtMs: null,
   };
 }
 
 export function summaryOf(queue: HostQueue): QueueSummary {
-  const { host, waiting, parked, wakeAtMs } = queue;
-  return { host, ready: queue.ready.slice(), heads: queue.heads.slice(), waiting, parked, wakeAtMs };
+  const { host, waiting, parked, blocked, wakeAtMs } = queue;
+  return { host, ready: queue.ready.slice(), heads: queue.heads.slice(), waiting, parked, blocked, wakeAtMs };
 }
 
 /** Lowest class with rows; null without any. */
@@ -56,6 +57,7 @@ export class QueueDraft {
   readonly #ready: number[];
   #waiting: number;
   #parked: number;
+  #blocked: number;
   #wakeAtMs: number | null;
   #claimed: readonly number[] | null = null;
   /** The lowest sequence that this batch put into each class; absent where it put none. */
@@ -71,6 +73,7 @@ export class QueueDraft {
     this.#ready = before.ready.slice();
     this.#waiting = before.waiting;
     this.#parked = before.parked;
+    this.#blocked = before.blocked;
     this.#wakeAtMs = before.wakeAtMs;
   }
 
@@ -96,7 +99,7 @@ export class QueueDraft {
 
   /** Invariant 1. */
   get miscounted(): boolean {
-    return this.#waiting < 0 || this.#parked < 0 || this.#ready.some((it) => it < 0);
+    return this.#waiting < 0 || this.#parked < 0 || this.#blocked < 0 || this.#ready.some((it) => it < 0);
   }
 
   after(): HostQueue {
@@ -109,6 +112,7 @@ export class QueueDraft {
       heads: this.#heads(),
       waiting: this.#waiting,
       parked: this.#parked,
+      blocked: this.#blocked,
       wakeAtMs: this.#wakeAtMs,
     };
   }
@@ -124,7 +128,8 @@ export class QueueDraft {
   #count(at: QueuePosition, by: 1 | -1): void {
     if (at.queue === 'ready') this.#ready[at.priority] = (this.#ready[at.priority] as number) + by;
     else if (at.queue === 'waiting') this.#waiting += by;
-    else this.#parked += by;
+    else if (at.queue === 'parked') this.#parked += by;
+    else this.#blocked += by;
   }
 
   /** Invariant 2. */
@@ -150,6 +155,8 @@ function nameOf(at: QueuePosition): string {
       return `w${Math.floor(at.dueAtMs)}:${at.sequence}`;
     case 'parked':
       return `p${at.sequence}`;
+    case 'blocked':
+      return `l${at.sequence}`;
   }
 }
 
@@ -164,7 +171,7 @@ export interface QueueRow {
 
 /** Every row of a host's queues, for the rare cases in which the counts can't be believed. */
 export async function* scanHost(database: Database, partition: number, host: HostName): AsyncGenerator<QueueRow> {
-  for (const queue of ['ready', 'waiting', 'parked'] as const) {
+  for (const queue of ['ready', 'waiting', 'parked', 'blocked'] as const) {
     for await (const rows of scanRange(database, queueRange(queue, partition, host))) {
       for (const [rowKey, value] of rows) {
         const at = positionOf(rowKey);
@@ -176,7 +183,7 @@ export async function* scanHost(database: Database, partition: number, host: Hos
 
 /**
  * Counts a host from its rows. The wake time is kept where it is known; else it is the first due time, or, for rows
- * that are only parked, at once.
+ * that are only parked or blocked, at once.
  */
 export async function recount(database: Database, host: HostName, known: HostQueue | null): Promise<Recounted> {
   const rows = new Set<string>();
@@ -187,7 +194,7 @@ export async function recount(database: Database, host: HostName, known: HostQue
     if (row.at.queue === 'waiting') firstDueMs ??= row.at.dueAtMs;
   }
   const counted = draft.after();
-  const wakeAtMs = known?.wakeAtMs ?? firstDueMs ?? (counted.parked > 0 ? 0 : null);
+  const wakeAtMs = known?.wakeAtMs ?? firstDueMs ?? (counted.parked + counted.blocked > 0 ? 0 : null);
   return { queue: { ...counted, wakeAtMs }, rows };
 }
 

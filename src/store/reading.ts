@@ -17,7 +17,7 @@ import {
   type UrlRecord,
 } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
-import type { HostsListed, QueueHead } from '../protocols/effects.js';
+import type { BlockedRows, HostsListed, QueueHead } from '../protocols/effects.js';
 import type { HostSnapshot, RobotsEntry } from '../protocols/host-snapshot.js';
 import type { SummaryPage } from '../protocols/ports.js';
 import { decodeCounts, decodeDead, decodeRecord, decodeRobots, decodeSnapshot, Poison } from './codec.js';
@@ -29,6 +29,7 @@ import {
   hostOfKey,
   KIND,
   kindRange,
+  blockedRange,
   originOfKey,
   positionOf,
   queueRange,
@@ -198,6 +199,23 @@ export async function readHead(
   };
 }
 
+/** Blocked rows from a sequence on, with their records. */
+export async function readBlocked(
+  store: Readable,
+  queue: HostQueue,
+  fromSequence: number,
+  limit: number,
+  notes: string[],
+): Promise<BlockedRows> {
+  if (queue.blocked === 0) return { entries: [], complete: true, notes, failure: null };
+  const { rows, complete } = await readWhole(
+    store.database,
+    blockedRange(queue.partition, queue.host, fromSequence),
+    limit,
+  );
+  return { entries: await withRecords(store, queue, rows, notes), complete, notes, failure: null };
+}
+
 export function unreadHead(failure: string): QueueHead {
   return {
     ready: [],
@@ -308,7 +326,7 @@ function recordOf(bytes: Buffer | undefined, key: UrlKey, host: HostName, valid:
 /** Rows of summaries that are looked at in one go. */
 const LIST_ROWS = 1000;
 
-/** Hosts with rows that are ready, waiting or parked. `limit` hosts at most. */
+/** Hosts with rows in any queue. `limit` hosts at most. */
 export async function listHosts(
   store: Readable,
   after: HostName | null,
@@ -327,7 +345,8 @@ export async function listHosts(
         const host = hostOfKey(rowKey);
         const queue = await queueOfRow(store, host, rowKey, value, notes);
         const best = bestClass(queue.ready);
-        if (best !== null || queue.waiting + queue.parked > 0) hosts.push({ host, best, wakeAtMs: queue.wakeAtMs });
+        if (best !== null || queue.waiting + queue.parked + queue.blocked > 0)
+          hosts.push({ host, best, wakeAtMs: queue.wakeAtMs });
         if (hosts.length >= limit) return { hosts, complete: false, notes, failure: null };
       }
     }

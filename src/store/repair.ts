@@ -18,7 +18,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { type HostName, hostOf, partitionOf } from '../domain/host.js';
-import type { QueuePosition } from '../domain/record.js';
+import type { QueuePosition, UrlState } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import { readCdxjLine, sortedLines } from '../sinks/cdxj.js';
 import type { FileSystem } from '../sinks/files.js';
@@ -372,6 +372,13 @@ async function writeRepair(input: RepairInput, damage: Damage, dealtWith: readon
   return state;
 }
 
+const STATE_IN: Readonly<Record<QueuePosition['queue'], UrlState>> = {
+  ready: 'queued',
+  waiting: 'waiting',
+  parked: 'parked',
+  blocked: 'blocked_by_robots',
+};
+
 interface QueuedAgain {
   readonly nextFresh: number;
   readonly ready: number;
@@ -408,7 +415,7 @@ async function queueAgain(
     const place = places.get(key);
     if (place !== undefined && (place.queue !== 'waiting' || record.state === 'waiting')) {
       // It is asked for again from where it stands: a retry when it falls due.
-      const state = place.queue === 'ready' ? 'queued' : place.queue;
+      const state = STATE_IN[place.queue];
       rows.put(registryKey(partition, key), encodeRecord({ ...again, state }));
       continue;
     }

@@ -11,6 +11,7 @@
  * | `r` ready | partition, host, 0, class (1), sequence (8) | URL key |
  * | `w` waiting | partition, host, 0, due ms (8), sequence (8) | URL key |
  * | `p` parked | partition, host, 0, sequence (8) | URL key |
+ * | `l` blocked | partition, host, 0, sequence (8) | URL key |
  * | `q` queue summary | partition, host | counts, heads, wake time |
  * | `s` host snapshot | partition, host | snapshot |
  * | `d` digest | payload digest | the newest full response with it: the archive is one, whatever the partition |
@@ -36,6 +37,7 @@ export const KIND = {
   digest: 0x64, // d
   file: 0x66, // f
   scopeHost: 0x68, // h
+  blocked: 0x6c, // l
   meta: 0x6d, // m
   parked: 0x70, // p
   summary: 0x71, // q
@@ -139,8 +141,9 @@ export function positionKey(partition: number, host: HostName, at: QueuePosition
       putUint64(key, key.length - 8, at.sequence);
       return key;
     }
-    case 'parked': {
-      const key = queueKey(KIND.parked, partition, host, 8);
+    case 'parked':
+    case 'blocked': {
+      const key = queueKey(KIND[at.queue], partition, host, 8);
       putUint64(key, key.length - 8, at.sequence);
       return key;
     }
@@ -176,6 +179,12 @@ export function queueRange(queue: QueuePosition['queue'], partition: number, hos
   const lt = Buffer.from(gte);
   lt[lt.length - 1] = 1;
   return { gte, lt };
+}
+
+/** The blocked rows of a host, from a sequence on. */
+export function blockedRange(partition: number, host: HostName, fromSequence: number): Range {
+  const gte = positionKey(partition, host, { queue: 'blocked', sequence: fromSequence });
+  return { gte, lt: queueRange('blocked', partition, host).lt };
 }
 
 /** The ready rows of one class, from a sequence on. */
@@ -215,6 +224,8 @@ export function positionOf(key: Buffer): QueuePosition | null {
     }
     case KIND.parked:
       return { queue: 'parked', sequence };
+    case KIND.blocked:
+      return { queue: 'blocked', sequence };
     default:
       return null;
   }

@@ -16,7 +16,7 @@ import { partitionOf } from '../domain/host.js';
 import type { DeadLetter, QueueSummary, Standing, UrlRecord, UrlState } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
-import type { HostLoaded, HostsListed, QueueHead, QueueRead } from '../protocols/effects.js';
+import type { BlockedRead, HostLoaded, HostsListed, QueueHead, QueueRead } from '../protocols/effects.js';
 import { StoreError, type StoreOpening, type StorePort, type SummaryPage } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
@@ -257,6 +257,18 @@ class Store implements StorePort {
           return { host, head: (await this.#readTrueHead(session, queue, from, limit, notes)).head };
         }),
       (failure) => ({ host, head: reading.unreadHead(failure) }),
+    );
+  }
+
+  async readBlocked(host: HostName, from: number, limit: number): Promise<Omit<BlockedRead, 'type'>> {
+    return this.#read<Omit<BlockedRead, 'type'>>(
+      async (session) => {
+        const notes: string[] = [];
+        const queue = await reading.readQueueCounts(session, host, notes);
+        if (queue === null) return { host, rows: { entries: [], complete: true, notes, failure: null } };
+        return { host, rows: await reading.readBlocked(session, queue, from, limit, notes) };
+      },
+      (failure) => ({ host, rows: { entries: [], complete: false, notes: [], failure } }),
     );
   }
 

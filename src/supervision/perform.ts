@@ -8,6 +8,7 @@
  */
 import type { Instant, Tagged } from '../protocols/actor.js';
 import type {
+  BlockedRead,
   CommitFailed,
   Committed,
   Effect,
@@ -63,6 +64,7 @@ export function perform(effect: Effect, asker: Asker, runtime: Runtime, now: Ins
     case 'parse':
     case 'loadHost':
     case 'readQueue':
+    case 'readBlocked':
     case 'listHosts':
       return ask(effect, asker, runtime);
     case 'commit':
@@ -75,10 +77,10 @@ export function perform(effect: Effect, asker: Asker, runtime: Runtime, now: Ins
 
 type Question = Extract<
   Effect,
-  { readonly do: 'resolve' | 'fetch' | 'parse' | 'loadHost' | 'readQueue' | 'listHosts' }
+  { readonly do: 'resolve' | 'fetch' | 'parse' | 'loadHost' | 'readQueue' | 'readBlocked' | 'listHosts' }
 >;
 type Write = Extract<Effect, { readonly do: 'commit' | 'reopen' }>;
-type Answer = Resolved | FetchEnded | ParseEnded | HostLoaded | QueueRead | HostsListed;
+type Answer = Resolved | FetchEnded | ParseEnded | HostLoaded | QueueRead | BlockedRead | HostsListed;
 type Written = Committed | CommitFailed | Reopened | ReopenFailed;
 
 /** Answered to the incarnation that asks. */
@@ -129,6 +131,10 @@ async function answerOf(question: Question, asker: Asker, { ports }: Runtime): P
       return { type: 'hostLoaded', ...(await ports.store.loadHost(question.host, question.limit)) };
     case 'readQueue':
       return { type: 'queueRead', ...(await ports.store.readQueue(question.host, question.from, question.limit)) };
+    case 'readBlocked': {
+      const { host, from, limit } = question;
+      return { type: 'blockedRead', ...(await ports.store.readBlocked(host, from, limit)) };
+    }
     case 'listHosts':
       return { type: 'hostsListed', ...(await ports.store.listHosts(question.after, question.limit)) };
   }
@@ -183,6 +189,10 @@ function failureOf(question: Question, detail: string, durationMs: number): Answ
       };
     case 'readQueue':
       return { type: 'queueRead', host: question.host, head: unread(detail) };
+    case 'readBlocked': {
+      const rows = { entries: [], complete: false, notes: [], failure: detail };
+      return { type: 'blockedRead', host: question.host, rows };
+    }
     case 'listHosts':
       return { type: 'hostsListed', hosts: [], complete: false, notes: [], failure: detail };
   }

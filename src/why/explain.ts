@@ -352,7 +352,7 @@ function robotsFields({ spelling, robots, record }: WhyFacts): WhyAnswer['robots
   }
   const evidence = record?.robots ?? null;
   if (evidence === null) return { allowed: null, rule: null, fetchedAt: null, source, status: null };
-  const { line, rule: text, fetchedAtMs } = evidence;
+  const { rule, fetchedAtMs, status } = evidence;
   const allowed = record?.state !== 'blocked_by_robots';
-  return { allowed, rule: { line, text }, fetchedAt: iso(fetchedAtMs), source, status: null };
+  return { allowed, rule, fetchedAt: iso(fetchedAtMs), source, status };
 }

@@ -152,10 +152,10 @@ export function robots(facts: WhyFacts): string[] {
   switch (state.phase) {
     case 'unknown': {
       if (evidence === null) return [`${file} has not been read; it is asked for before any page of its origin.`];
-      const { line, rule, fetchedAtMs } = evidence;
-      return [
-        `By the copy of ${file} that was read ${moment(fetchedAtMs, nowMs)}, line ${line} decided: ${shown(rule)}`,
-      ];
+      const { rule, fetchedAtMs, copy } = evidence;
+      const read = copy === 'last_good' ? 'the last good copy' : 'the copy';
+      const decided = rule === null ? 'no line decided.' : `line ${rule.line} decided: ${shown(rule.text)}`;
+      return [`By ${read} of ${file} that was read ${moment(fetchedAtMs, nowMs)}, ${decided}`];
     }
     case 'fresh':
       return [

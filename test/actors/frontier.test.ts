@@ -9,6 +9,9 @@ import type { Effect } from '../../src/protocols/effects.js';
 import type { CrawlEvent } from '../../src/protocols/events.js';
 import type { Found, Message } from '../../src/protocols/frontier.js';
 import { drawsFrom, WALL_AHEAD_MS } from './support/instants.js';
+import { rulesInForce } from '../../src/policy/last-look.js';
+import { compileRobots } from '../../src/policy/robots/match.js';
+import { readRobots } from '../../src/policy/robots/read.js';
 import { candidateOf, hostPart, NO_TOTALS, receiptOf, settingsOf } from './support/records.js';
 import { of, Stage, told } from './support/stage.js';
 
@@ -60,6 +63,7 @@ const found = (candidates: readonly Candidate[], changes: Partial<Found> = {}): 
   hopPath: 'L',
   depth: 1,
   seedRedirect: false,
+  robots: [],
   candidates,
   ...changes,
 });
@@ -94,6 +98,7 @@ const queueOf = (
   heads: [],
   waiting: 0,
   parked: 0,
+  blocked: 0,
   wakeAtMs,
   news,
 });
@@ -123,6 +128,40 @@ describe('admission', () => {
     stage.take();
     stage.tell(visit(found([candidateOf('http://a.example/1'), candidateOf('http://b.example/1')])));
     expect(admittedIn(stage.take()).map(({ record }) => record.url)).toEqual(['http://a.example/1']);
+  });
+
+  it('P4: what the rules of its finder disallow enters as blocked, with the line that says so, and is told', () => {
+    const rules = readRobots(
+      new TextEncoder().encode('User-agent: *\nDisallow: /p'),
+      'bot',
+      'http://a.example/robots.txt',
+    );
+    const origin = 'http://a.example';
+    const copy = { rules, fetchedAtMs: 5, status: 200, validators: null };
+    const inForce = rulesInForce(
+      origin,
+      { phase: 'fresh', ...copy },
+      () => compileRobots(rules, `${origin}/robots.txt`),
+      6,
+    );
+    if (inForce === null) throw new Error('nothing is disallowed');
+    const stage = crawling();
+    const links = ['http://a.example/p', 'http://a.example/q', 'http://b.example/p'].map((url) => candidateOf(url));
+    stage.tell(visit(found(links, { robots: [inForce] })));
+    const [part] = partsOf(stage.take());
+    expect(part?.admitted.map(({ record, sequence }) => [record.url, record.state, sequence])).toEqual([
+      ['http://a.example/p', 'blocked_by_robots', 100],
+      ['http://a.example/q', 'queued', 101],
+      ['http://b.example/p', 'queued', 102],
+    ]);
+    expect(part?.admitted[0]?.record).toMatchObject({
+      robots: { rule: { line: 2, text: 'Disallow: /p' }, fetchedAtMs: 5, status: 200, copy: 'current' },
+      attempts: [{ outcome: 'blocked_by_robots', code: 'robots_disallowed', status: null }],
+    });
+    stage.tell(recorded(part === undefined ? [] : [part]));
+    expect(events(stage.take(), 'visit')).toMatchObject([
+      { url: 'http://a.example/p', outcome: 'blocked_by_robots', status: null, bytes: 0 },
+    ]);
   });
 
   it('records how it was found: depth and hop path, a class by depth', () => {
@@ -374,8 +413,16 @@ describe('which hosts are at work', () => {
     expect(stage.take()).toEqual([]);
   });
 
+  it('what is only blocked is no work: the crawl is done, though its robots.txt falls due', () => {
+    const totals = { ...NO_TOTALS, urls: 1 };
+    const stage = crawling({ totals });
+    const rest = { type: 'rested', host: 'busy.example', wake: 1, left: null } as const;
+    stage.tell({ ...rest, wakeAtMs: stage.nowMs + WALL_AHEAD_MS + 1_000 });
+    expect(events(stage.take(), 'ended')).toMatchObject([{ reason: 'done' }]);
+  });
+
   it('B4: a host that was set aside is tried again when it has cooled down', () => {
-    const stage = crawling();
+    const stage = crawling({ totals: { ...NO_TOTALS, ready: 1 } });
     stage.tell({ type: 'setAside', name: 'busy.example', coolingMs: 5_000 });
     expect(events(stage.take(), 'ended')).toEqual([]);
     stage.pass(5_000);

@@ -124,7 +124,14 @@ function steps(crashOdds: number): fc.Arbitrary<Step> {
     [14, fc.record({ ...common, do: fc.constantFrom('wake' as const, 'grant' as const, 'commit' as const) })],
     [2, fc.record({ ...common, do: fc.constantFrom('lose' as const, 'errand' as const) })],
     [25, fc.record({ ...common, do: fc.constant('next' as const), answer, disallow })],
-    [5, fc.record({ ...common, do: fc.constant('pass' as const), ms: fc.constantFrom(1, 200, 3_000, 11_000, 70_000) })],
+    [
+      5,
+      fc.record({
+        ...common,
+        do: fc.constant('pass' as const),
+        ms: fc.constantFrom(1, 200, 3_000, 11_000, 70_000, 86_400_000),
+      }),
+    ],
   ];
   return fc.oneof(...kinds.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 }

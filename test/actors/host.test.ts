@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { host } from '../../src/actors/host.js';
 import type { Props } from '../../src/actors/host-state.js';
+import type { FetchRequest } from '../../src/domain/fetching.js';
 import type { QueueEntry } from '../../src/domain/record.js';
 import { SUSPECT_WAIT_MS } from '../../src/policy/history.js';
+import { ROBOTS_REFRESH_MARGIN_MS, ROBOTS_TTL_MS } from '../../src/policy/robots/freshness.js';
 import { ALLOW_ALL } from '../../src/policy/robots/rules.js';
 import type { HostPart } from '../../src/protocols/commit.js';
 import type { QueueHead } from '../../src/protocols/effects.js';
+import { UNTOUCHED } from '../../src/protocols/host-snapshot.js';
 import type { Permit } from '../../src/protocols/workbench.js';
 import { ADDRESSES, NAME, PROPS } from './support/host-world.js';
 import { WALL_AHEAD_MS } from './support/instants.js';
@@ -14,7 +17,7 @@ import { of, Stage, told } from './support/stage.js';
 
 const ORIGIN = `http://${NAME}`;
 const page = (sequence: number) => readyEntry(`${ORIGIN}/${sequence}`, sequence);
-const OPEN = { phase: 'fresh', rules: ALLOW_ALL, status: 200, fetchedAtMs: WALL_AHEAD_MS } as const;
+const OPEN = { phase: 'fresh', rules: ALLOW_ALL, status: 200, fetchedAtMs: WALL_AHEAD_MS, validators: null } as const;
 
 /** Live, with these rows; its robots.txt is known and allows all, unless `unknown`. */
 function live(head: Partial<QueueHead>, robots: 'known' | 'unknown' = 'known', props: Partial<Props> = {}) {
@@ -89,8 +92,8 @@ const partsIn = (stage: LiveStage): HostPart[] =>
   told(stage.take()).flatMap(({ message }) =>
     message.type === 'visited' ? [message['part'] as unknown as HostPart] : [],
   );
-const recordAll = (stage: LiveStage, parts: readonly HostPart[], ready: number) =>
-  stage.tell({ type: 'recorded', tickets: parts.map(({ ticket }) => ticket), ready });
+const recordAll = (stage: LiveStage, parts: readonly HostPart[], ready: number, blocked = 0) =>
+  stage.tell({ type: 'recorded', tickets: parts.map(({ ticket }) => ticket), ready, blocked });
 
 describe('a host and what overtakes its reads', () => {
   it('D1: a wake while it reads: what was read may not show what it is woken for, and is read again', () => {
@@ -141,7 +144,7 @@ describe('a host and what overtakes its reads', () => {
     });
     const effects = stage.take();
     expect(of(effects, 'readQueue')).toHaveLength(1);
-    stage.tell({ type: 'recorded', tickets: [1], ready: 0 });
+    stage.tell({ type: 'recorded', tickets: [1], ready: 0, blocked: 0 });
     // As the store was before the commit.
     stage.tell({ type: 'queueRead', host: NAME, head: headOf({ ready: [page(1)] }) });
     expect(said(stage)).toEqual(['readQueue']);
@@ -281,7 +284,7 @@ describe('a host and what got lost', () => {
   it('S1: a refused address settles every row, the parked ones too; an errand is declined', () => {
     const parked = entryAt({ queue: 'parked', sequence: 2 }, `https://${NAME}/2`);
     const stage = live({ ready: [page(1)], parked: [parked] });
-    stage.tell({ type: 'errand', for: 'b.example', origin: 'http://b.example', url: `${ORIGIN}/x` });
+    stage.tell({ type: 'errand', for: 'b.example', origin: 'http://b.example', url: `${ORIGIN}/x`, validators: null });
     stage.take();
     stage.tell({
       type: 'resolved',
@@ -466,5 +469,138 @@ describe('a host and a page that it knows', () => {
     expect(second.conditions).toEqual([]);
     second.stage.tell({ type: 'fetched', permit: second.permit, result: told304([]) });
     expect(partsIn(second.stage)[0]?.moves[0]?.record.state).toBe('dead');
+  });
+});
+
+describe('a host and its robots.txt', () => {
+  const ROBOTS = `${ORIGIN}/robots.txt`;
+  const VALIDATORS = { url: ROBOTS, etag: '"1"', lastModified: null };
+  const DISALLOWED = {
+    rules: { ...ALLOW_ALL, rules: [{ allow: false, pattern: '/', line: 2, text: 'Disallow: /' }] },
+    status: 200,
+    validators: VALIDATORS,
+  };
+  const ranOut = WALL_AHEAD_MS - ROBOTS_TTL_MS;
+  const blockedRow = (sequence: number) =>
+    entryAt({ queue: 'blocked', sequence }, `${ORIGIN}/${sequence}`, { state: 'blocked_by_robots' });
+
+  /** At rest, with two rows that its rules, which have run out, disallowed. */
+  function blocking(fetchedAtMs = ranOut) {
+    const stage = new Stage(host, PROPS);
+    stage.tell({ type: 'wake', wake: 1 });
+    stage.take();
+    const summary = { host: NAME, ready: [], heads: [], waiting: 0, parked: 0, blocked: 2, wakeAtMs: null };
+    const robots = [{ origin: ORIGIN, state: { phase: 'fresh', fetchedAtMs, ...DISALLOWED } as const }];
+    stage.tell({ type: 'hostLoaded', host: NAME, snapshot: null, robots, summary, head: headOf() });
+    return stage;
+  }
+
+  function askForRobots(stage: LiveStage): { permit: number; headers: readonly (readonly [string, string])[] } {
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    stage.take();
+    const permit = grant(stage);
+    const start = told(stage.take()).find(({ message }) => message.type === 'start')?.message as unknown as
+      | { request: FetchRequest }
+      | undefined;
+    expect(start?.request.url).toBe(ROBOTS);
+    return { permit, headers: start?.request.headers ?? [] };
+  }
+
+  function answer(stage: LiveStage, permit: number, status: number, body: string, headers: [string, string][] = []) {
+    const bytes = new TextEncoder().encode(body);
+    const head = { statusText: '', httpVersion: '1.1', rawHead: null, sentHead: null, cut: false } as const;
+    const result = {
+      kind: 'response',
+      status,
+      headers,
+      body: bytes,
+      durationMs: 5,
+      remoteAddress: '',
+      ...head,
+    } as const;
+    stage.tell({ type: 'fetched', permit, result });
+    if (told(stage.take()).every(({ message }) => message.type !== 'read')) return;
+    const digests = { payloadDigest: 'x', contentDigest: 'x', decodedBytes: bytes.length, parseMicros: 1 };
+    const parsed = { kind: 'parsed', page: null, redirect: null, decoded: bytes, archive: null, ...digests } as const;
+    stage.tell({ type: 'parsed', permit, result: parsed });
+  }
+
+  it('P4: rests until its rules run out where they disallow what it has, then asks on condition', () => {
+    const early = blocking(ranOut + ROBOTS_REFRESH_MARGIN_MS + 1);
+    expect(told(early.take()).at(-1)?.message).toMatchObject({
+      type: 'rested',
+      left: null,
+      wakeAtMs: WALL_AHEAD_MS + 1,
+    });
+    const { headers } = askForRobots(blocking());
+    expect(headers).toContainEqual(['if-none-match', '"1"']);
+  });
+
+  it('RFC 9110 §15.4.5: a 304 renews the copy; nothing is looked at again', () => {
+    const stage = blocking();
+    const { permit } = askForRobots(stage);
+    answer(stage, permit, 304, '', [['etag', '"1"']]);
+    const effects = stage.take();
+    const [, part] = told(effects).flatMap(({ message }) =>
+      message.type === 'visited' ? [message['part'] as unknown as HostPart] : [],
+    );
+    expect(part?.robots[0]?.state).toMatchObject({ ...DISALLOWED, phase: 'fresh', fetchedAtMs: WALL_AHEAD_MS });
+    expect(part?.snapshot.recheckFrom).toBeNull();
+    expect(of(effects, 'readBlocked')).toEqual([]);
+  });
+
+  it('P4: new rules: blocked rows are looked at when all of before is recorded, and what is allowed is ready', () => {
+    const stage = blocking();
+    const { permit } = askForRobots(stage);
+    answer(stage, permit, 200, 'User-agent: *\nDisallow: /1', [['etag', 'no validator']]);
+    const effects = stage.take();
+    const parts = told(effects).flatMap(({ message }) =>
+      message.type === 'visited' ? [message['part'] as unknown as HostPart] : [],
+    );
+    expect(parts.at(-1)?.snapshot.recheckFrom).toBe(0);
+    expect(parts.at(-1)?.robots[0]?.state).toMatchObject({ phase: 'fresh', validators: null });
+    expect(of(effects, 'readBlocked')).toEqual([]);
+    recordAll(stage, parts.slice(0, -1), 0, 2);
+    expect(of(stage.take(), 'readBlocked')).toEqual([]);
+    recordAll(stage, parts.slice(-1), 0, 2);
+    expect(of(stage.take(), 'readBlocked')).toEqual([{ do: 'readBlocked', host: NAME, from: 0, limit: PROPS.window }]);
+    const rows = { entries: [blockedRow(1), blockedRow(2)], complete: true, notes: [], failure: null };
+    stage.tell({ type: 'blockedRead', host: NAME, rows });
+    const [looked] = partsIn(stage);
+    expect(looked?.moves).toMatchObject([
+      { from: { queue: 'blocked' }, to: { queue: 'blocked' }, record: { robots: { rule: { text: 'Disallow: /1' } } } },
+      { from: { queue: 'blocked' }, to: { queue: 'ready', sequence: 2 }, record: { state: 'queued' } },
+    ]);
+    expect(looked?.snapshot.recheckFrom).toBeNull();
+  });
+
+  it('D1: what had been looked at when it died is not looked at again, and the rest is', () => {
+    const stage = new Stage(host, PROPS);
+    stage.tell({ type: 'wake', wake: 1 });
+    stage.take();
+    const summary = { host: NAME, ready: [], heads: [], waiting: 0, parked: 0, blocked: 2, wakeAtMs: null };
+    const snapshot = { ...UNTOUCHED, recheckFrom: 7 };
+    const robots = [{ origin: ORIGIN, state: OPEN }];
+    stage.tell({ type: 'hostLoaded', host: NAME, snapshot, robots, summary, head: headOf() });
+    expect(of(stage.take(), 'readBlocked')).toMatchObject([{ from: 7 }]);
+    const failure = { entries: [], complete: false, notes: [], failure: 'broken' };
+    stage.tell({ type: 'blockedRead', host: NAME, rows: failure });
+    expect(of(stage.take(), 'readBlocked')).toEqual([]);
+    stage.pass(1_000);
+    expect(of(stage.take(), 'readBlocked')).toMatchObject([{ from: 7 }]);
+    const rows = { entries: [blockedRow(8)], complete: false, notes: [], failure: null };
+    stage.tell({ type: 'blockedRead', host: NAME, rows });
+    const [first] = partsIn(stage);
+    expect([first?.moves.length, first?.snapshot.recheckFrom]).toEqual([1, 9]);
+  });
+
+  it('U12: a host with a trailing dot has the rules of the same host without', () => {
+    const dotted = readyEntry(`http://${NAME}./1`, 1);
+    const stage = live({ ready: [dotted] });
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    stage.take();
+    grant(stage);
+    const start = told(stage.take()).find(({ message }) => message.type === 'start')?.message;
+    expect((start as unknown as { request: FetchRequest }).request.url).toBe(`http://${NAME}./1`);
   });
 });

@@ -65,6 +65,7 @@ describe('the recorder groups', () => {
       heads: [],
       waiting: 0,
       parked: 0,
+      blocked: 6,
       wakeAtMs: null,
       news: null,
     };
@@ -72,8 +73,8 @@ describe('the recorder groups', () => {
     stage.tell({ type: 'committed', batch: 5, receipt });
     expect(told(stage.take()).map(({ to, message }) => [to.split('/').at(-1), message])).toEqual([
       ['frontier', { type: 'recorded', parts, receipt }],
-      ['a.example', { type: 'recorded', tickets: [1, 2], ready: 4 }],
-      ['b.example', { type: 'recorded', tickets: [1], ready: 0 }],
+      ['a.example', { type: 'recorded', tickets: [1, 2], ready: 4, blocked: 6 }],
+      ['b.example', { type: 'recorded', tickets: [1], ready: 0, blocked: 0 }],
       ['workbench', { type: 'closed', visits: [9] }],
       ['c.example', { type: 'fenced', epoch: 2 }],
     ]);

@@ -12,6 +12,7 @@ const summaryOf = (host: string, ready: number, waiting: number, parked: number)
   heads: [],
   waiting,
   parked,
+  blocked: 0,
   wakeAtMs: null,
 });
 

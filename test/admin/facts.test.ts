@@ -7,7 +7,15 @@ import { UNTOUCHED } from '../../src/protocols/host-snapshot.js';
 
 const NOW = 1_700_000_000_000;
 const terms = { delayMsOf: () => 1_000, adaptiveFactor: 10 };
-const summary = { host: 'a.test', ready: [0, 0, 3, 0, 0, 0, 0, 0], heads: [], waiting: 0, parked: 0, wakeAtMs: null };
+const summary = {
+  host: 'a.test',
+  ready: [0, 0, 3, 0, 0, 0, 0, 0],
+  heads: [],
+  waiting: 0,
+  parked: 0,
+  blocked: 0,
+  wakeAtMs: null,
+};
 const facts = (changes: Partial<HostFacts> = {}): HostFacts => ({
   name: 'a.test',
   summary,
@@ -39,6 +47,7 @@ const unreachable = {
 const copy = {
   rules: { rules: [], crawlDelaySeconds: 5, sitemaps: [], bytes: 9 },
   fetchedAtMs: NOW - 90_000,
+  validators: null,
   status: 200,
 };
 

@@ -102,9 +102,9 @@ describe('config', () => {
     const path = join(folder, 'crawl.yaml');
     writeFileSync(path, 'robots:\n  timeoutMs: 5000\n');
     const { out } = await called(['config', 'robots', 'scope', '--config', path]);
-    expect(out).toHaveLength(6);
-    expect(out[0]).toBe(`robots.timeoutMs = 5000  # ${path}:2:14`);
-    expect(out[3]).toBe('scope = "site"  # default');
+    expect(out).toContain(`robots.timeoutMs = 5000  # ${path}:2:14`);
+    expect(out).toContain('scope = "site"  # default');
+    expect(out.filter((line) => / {2}# /.test(line) && !/^(robots\.|scope )/.test(line))).toEqual([]);
   });
 
   it('wrong usage: an unknown option, a bad value, a file that is not there', async () => {

@@ -170,6 +170,38 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(head.ready.map(({ record }) => [record.url, record.state])).toEqual([[refused, 'queued']]);
     });
 
+    it('P4: blocked rows are counted apart, keep their order, and go back to ready', async () => {
+      const blocked = (path: string, sequence: number) => {
+        const { record, ...rest } = admission(`http://a.test/${path}`, sequence);
+        return { ...rest, record: { ...record, state: 'blocked_by_robots' as const } };
+      };
+      const first = await store.commit(1, [seedPart([blocked('1', 1), blocked('2', 2), blocked('3', 3)])], true);
+      expect(first.totals).toMatchObject({ urls: 3, ready: 0, waiting: 0, parked: 0 });
+      expect(first.queues[0]).toMatchObject({ blocked: 3, news: null });
+      expect((await store.listHosts(null, 5)).hosts).toEqual([{ host: 'a.test', best: null, wakeAtMs: null }]);
+      await again();
+      const read = async (from: number, limit: number) => {
+        const { rows } = await store.readBlocked('a.test', from, limit);
+        return [rows.entries.map(({ at }) => at.sequence), rows.complete];
+      };
+      expect(await read(0, 2)).toEqual([[1, 2], false]);
+      expect(await read(3, 2)).toEqual([[3], true]);
+      expect(await read(4, 2)).toEqual([[], true]);
+      expect((await store.loadHost('a.test', 5)).summary?.blocked).toBe(3);
+      const { rows } = await store.readBlocked('a.test', 2, 1);
+      const record = { ...(rows.entries[0]?.record ?? recordOf('http://a.test/2')), state: 'queued' as const };
+      const to = { queue: 'ready', priority: record.priority, sequence: 2 } as const;
+      const snapshot = { ...SNAPSHOT, recheckFrom: 3 };
+      const part = hostPart('a.test', { snapshot, moves: [{ from: { queue: 'blocked', sequence: 2 }, to, record }] });
+      const moved = await store.commit(2, [part], false);
+      expect(moved.queues[0]).toMatchObject({ blocked: 2, news: record.priority });
+      expect(moved.totals.ready).toBe(1);
+      const loaded = await store.loadHost('a.test', 5);
+      expect(loaded.snapshot?.recheckFrom).toBe(3);
+      expect(loaded.head.ready.map(({ at }) => at.sequence)).toEqual([2]);
+      expect(await read(0, 5)).toEqual([[1, 3], true]);
+    });
+
     it('moves rows between ready, waiting and parked, and out', async () => {
       const url = 'http://a.test/1';
       await store.commit(1, [seedPart([admission(url, 1)])], false);

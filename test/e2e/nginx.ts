@@ -17,13 +17,23 @@ export interface Site {
   readonly robots: string;
 }
 
+export interface Place {
+  /** A free one when left out. */
+  readonly port?: number;
+  /** Put before every command: another network namespace, for one. */
+  readonly under?: readonly string[];
+}
+
 /** One line of the access log: what the judge reads, and who asked for what. */
 export interface AccessLine {
   readonly host: string;
   readonly request_uri: string;
   readonly status: number;
+  /** When it was over, in seconds. */
+  readonly msec: number;
   readonly content_type: string;
   readonly user_agent: string;
+  readonly referer: string;
 }
 
 export interface Nginx {
@@ -43,17 +53,19 @@ export function isInstalled(program: string): boolean {
 }
 
 /** Starts it, and resolves once every site answers. */
-export async function startNginx(prefix: string, sites: readonly Site[]): Promise<Nginx> {
+export async function startNginx(prefix: string, sites: readonly Site[], place: Place = {}): Promise<Nginx> {
   mkdirSync(join(prefix, 'temporary'), { recursive: true });
-  const port = await freePort();
+  const port = place.port ?? (await freePort());
+  const under = place.under ?? [];
   const [configuration, log] = [join(prefix, 'nginx.conf'), join(prefix, 'access.log')];
   writeFileSync(configuration, configurationOf(prefix, port, sites));
-  const child = spawn('nginx', ['-p', prefix, '-c', configuration, '-e', join(prefix, 'error.log')], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const words = ['nginx', '-p', prefix, '-c', configuration, '-e', join(prefix, 'error.log')];
+  const [program, ...rest] = [...under, ...words];
+  const child = spawn(program as string, rest, { stdio: ['ignore', 'ignore', 'inherit'] });
   const stop = () => ended(child);
   try {
-    for (const { address } of sites) await until(`nginx on ${address}:${port}`, () => answers(address, port), 10_000);
+    for (const { address } of sites)
+      await until(`nginx on ${address}:${port}`, () => answers(address, port, under), 10_000);
   } catch (error) {
     await stop();
     throw error;
@@ -76,7 +88,7 @@ http {
   log_format witness escape=json '{"msec":$msec,"request_time":$request_time,"host":"$host",'
     '"request_method":"$request_method","request_uri":"$request_uri","status":$status,"connection":$connection,'
     '"request_completion":"$request_completion","retry_after":"$sent_http_retry_after",'
-    '"content_type":"$sent_http_content_type","user_agent":"$http_user_agent"}';
+    '"content_type":"$sent_http_content_type","user_agent":"$http_user_agent","referer":"$http_referer"}';
   access_log ${prefix}/access.log witness; gzip on; etag on; keepalive_timeout 75s;
 ${sites.map((site) => serverOf(site, port)).join('\n')}
 }
@@ -89,14 +101,19 @@ function serverOf({ address, folder, robots }: Site, port: number): string {
     location = /robots.txt { default_type text/plain; return 200 "${text}"; } }`;
 }
 
-async function answers(address: string, port: number): Promise<boolean> {
-  try {
-    const answer = await fetch(`http://${address}:${port}/robots.txt`);
-    await answer.arrayBuffer();
-    return answer.ok;
-  } catch {
-    return false;
-  }
+async function answers(address: string, port: number, under: readonly string[]): Promise<boolean> {
+  const words = [
+    'wget',
+    '--quiet',
+    '--no-proxy',
+    '--tries=1',
+    '-O',
+    '/dev/null',
+    `http://${address}:${port}/robots.txt`,
+  ];
+  const [program, ...rest] = [...under, ...words];
+  const [code] = await once(spawn(program as string, rest, { stdio: 'ignore' }), 'exit');
+  return code === 0;
 }
 
 export async function freePort(): Promise<number> {

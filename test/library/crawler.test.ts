@@ -6,7 +6,9 @@ import type { Crawler, CrawlerOptions, ErrorEvent, Page } from '../../src/index.
 import { AT_ONCE, type LoopbackSite, openSite } from './loopback-site.js';
 
 // As built: parser threads run no TypeScript.
-const library = (await import(new URL('../../dist/index.js', import.meta.url).href)) as typeof import('../../src/index.js');
+const library = (await import(
+  new URL('../../dist/index.js', import.meta.url).href
+)) as typeof import('../../src/index.js');
 const { createCrawler, CrawlerError } = library;
 
 let folder = '';
@@ -61,8 +63,15 @@ describe('pages', () => {
     expect(new Map(pages[0]?.headers.map(([name, value]) => [name.toLowerCase(), value])).get('content-type')).toBe(
       'text/html; charset=utf-8',
     );
-    expect(await crawler.ended).toMatchObject({ fetched: 40, reason: 'done', failure: null, dataDir: join(folder, 'data') });
-    const lines = readFileSync(join(folder, 'data', 'pages.jsonl'), 'utf8').trim().split('\n');
+    expect(await crawler.ended).toMatchObject({
+      fetched: 40,
+      reason: 'done',
+      failure: null,
+      dataDir: join(folder, 'data'),
+    });
+    const lines = readFileSync(join(folder, 'data', 'pages.jsonl'), 'utf8')
+      .trim()
+      .split('\n');
     const places = new Map(lines.map((line) => JSON.parse(line)).map(({ url, warc }) => [url, warc]));
     for (const { url, warc } of pages) expect(places.get(url)).toEqual(warc);
   });
@@ -215,14 +224,30 @@ describe('a crawler', () => {
 
 describe('what can not be done is refused with its code', () => {
   it.each<[string, Partial<CrawlerOptions>, object]>([
-    ['an option that is none', { config: { fetch: { slot: 3 } } as never }, { code: 'config_invalid', where: 'config.fetch.slot' }],
-    ['a value that is none', { config: { fetch: { slots: 0 } } }, { code: 'config_invalid', where: 'config.fetch.slots' }],
+    [
+      'an option that is none',
+      { config: { fetch: { slot: 3 } } as never },
+      { code: 'config_invalid', where: 'config.fetch.slot' },
+    ],
+    [
+      'a value that is none',
+      { config: { fetch: { slots: 0 } } },
+      { code: 'config_invalid', where: 'config.fetch.slots' },
+    ],
     ['a bound of nothing', { pagesMax: 0 }, { code: 'config_invalid', where: 'pagesMax' }],
     ['no folder', { dataDir: '' }, { code: 'config_invalid', where: 'dataDir' }],
-    ['no authorities', { config: { tls: { ca: '/no/such/file' } } }, { code: 'config_invalid', where: 'config.tls.ca' }],
+    [
+      'no authorities',
+      { config: { tls: { ca: '/no/such/file' } } },
+      { code: 'config_invalid', where: 'config.tls.ca' },
+    ],
     ['a seed that is none', { seeds: ['tulips'] }, { code: 'url_invalid', where: 'tulips' }],
     ['a crawl that says not who it is', { seeds: ['https://example.com/'] }, { code: 'no_contact' }],
-    ['a plug-in by a relative path', { linkExtractors: ['./links.js'] }, { code: 'plugin_invalid', where: './links.js' }],
+    [
+      'a plug-in by a relative path',
+      { linkExtractors: ['./links.js'] },
+      { code: 'plugin_invalid', where: './links.js' },
+    ],
   ])('%s', (_, options, refusal) => {
     expect(() => crawlerOf(options)).toThrow(expect.objectContaining({ name: 'CrawlerError', ...refusal }));
   });
@@ -305,7 +330,9 @@ describe('plug-ins', () => {
     expect(pages.get('/0')).toMatchObject({ title: 'by the plug-in', data: [site.origin.length + 2] });
     expect(pages.get('/1')).toMatchObject({ title: 'Page 1', data: null });
     expect(pages.get('/2')).toMatchObject({ title: 'Page 2', data: null });
-    const lines = readFileSync(join(folder, 'data', 'pages.jsonl'), 'utf8').trim().split('\n');
+    const lines = readFileSync(join(folder, 'data', 'pages.jsonl'), 'utf8')
+      .trim()
+      .split('\n');
     expect(lines.map((line) => JSON.parse(line).data)).toContainEqual([site.origin.length + 2]);
   });
 });

@@ -25,7 +25,10 @@ function moduleOf(source: string, options: unknown = null): PlugInModule {
 }
 
 function handler(body: string, types = "['application/json']", options: unknown = null): PlugInModules {
-  return { contentHandlers: [moduleOf(`{ types: ${types}, read(content, options) { ${body} } }`, options)], linkExtractors: [] };
+  return {
+    contentHandlers: [moduleOf(`{ types: ${types}, read(content, options) { ${body} } }`, options)],
+    linkExtractors: [],
+  };
 }
 
 async function inline(plugIns: PlugInModules): Promise<Parser> {
@@ -55,7 +58,9 @@ describe('a content handler', () => {
       const page = pageOf(result);
       expect(page).toMatchObject({ title: 'tulips', textLength: 10, kind: 'document', mime: 'application/hal+json' });
       expect(page.simhash).toMatch(/^[0-9a-f]{16}$/);
-      expect(page.links).toMatchObject([{ url: 'http://site.example/dir/more', source: 'link', element: 'plugin', rel: null }]);
+      expect(page.links).toMatchObject([
+        { url: 'http://site.example/dir/more', source: 'link', element: 'plugin', rel: null },
+      ]);
       expect(JSON.parse(parsed(result).data ?? '')).toEqual({
         ...{ mime: 'application/hal+json', url: task.url, bytes: body.length },
         options: { a: 1 },
@@ -115,7 +120,7 @@ describe('a content handler', () => {
 
 describe('a link extractor', () => {
   it('finds links beside those that are there, of HTML where it names no types', async () => {
-    const source = "{ links: ({ text }) => [...text.matchAll(/data-page=(\\w+)/g)].map(([, page]) => page) }";
+    const source = '{ links: ({ text }) => [...text.matchAll(/data-page=(\\w+)/g)].map(([, page]) => page) }';
     const plugIns = { contentHandlers: [], linkExtractors: [moduleOf(source)] };
     for (const parser of [await inline(plugIns), threads(plugIns)]) {
       const result = await parser.parse(0, taskOf('<a href=one>1</a><p data-page=two><p data-page=one>'));

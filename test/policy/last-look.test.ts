@@ -19,7 +19,7 @@ const RULES = readRobots(
 );
 const NOW = 1_700_000_000_000;
 
-const copyOf = (fetchedAtMs: number) => ({ rules: RULES, fetchedAtMs, status: 200 });
+const copyOf = (fetchedAtMs: number) => ({ rules: RULES, fetchedAtMs, status: 200, validators: null });
 const look = (path: string, state: OriginRobots) =>
   lookAt(`http://a.example${path}`, state, ({ rules }) => compileRobots(rules, ROBOTS_URL), NOW);
 
@@ -36,16 +36,19 @@ describe('P4, P5 the last look', () => {
   it('P4: what the rules disallow is blocked, with the rule and its line', () => {
     expect(look('/private/x', fresh(5))).toEqual({
       look: 'blocked',
-      robots: { rule: 'Disallow: /private', line: 2, fetchedAtMs: NOW - 5 },
+      robots: { rule: { text: 'Disallow: /private', line: 2 }, fetchedAtMs: NOW - 5, status: 200, copy: 'current' },
     });
   });
 
   it('what they allow goes, with the rule where there is one', () => {
     expect(look('/open', fresh(5))).toEqual({
       look: 'go',
-      robots: { rule: 'Allow: /open', line: 3, fetchedAtMs: NOW - 5 },
+      robots: { rule: { text: 'Allow: /open', line: 3 }, fetchedAtMs: NOW - 5, status: 200, copy: 'current' },
     });
-    expect(look('/', fresh(5))).toEqual({ look: 'go', robots: null });
+    expect(look('/', fresh(5))).toEqual({
+      look: 'go',
+      robots: { rule: null, fetchedAtMs: NOW - 5, status: 200, copy: 'current' },
+    });
   });
 
   it('P5: nothing goes before the rules are known', () => {
@@ -72,10 +75,10 @@ describe('P4, P5 the last look', () => {
     const found = lookAt(
       'http://a.example/',
       fresh(5),
-      () => ({ decide: () => ({ allowed: false, rule: null }) }),
+      () => ({ disallowsSome: true, decide: () => ({ allowed: false, rule: null }) }),
       NOW,
     );
-    expect(found).toMatchObject({ look: 'blocked', robots: { rule: 'too costly to match' } });
+    expect(found).toMatchObject({ look: 'blocked', robots: { rule: null } });
   });
 
   it('P4: another origin is none of its business, and does not go', () => {

@@ -24,7 +24,12 @@ describe('a URL filter', () => {
 
   it.each<[string, () => unknown]>([
     ['throws an error', () => JSON.parse('{')],
-    ['throws nothing', () => { throw null; }],
+    [
+      'throws nothing',
+      () => {
+        throw null;
+      },
+    ],
     ['answers nothing', () => undefined],
     ['answers null', () => null],
     ['answers a promise', () => Promise.resolve(true)],

@@ -45,6 +45,7 @@ export class LittleMemory implements EngineMemory {
       },
       reopen: async () => opened(),
       readQueue,
+      readBlocked: async (host) => ({ host, rows: { entries: [], complete: true, notes: [], failure: null } }),
       loadHost: async (host) => ({
         ...(await readQueue(host)),
         snapshot: this.snapshots.get(host) ?? null,

@@ -3,7 +3,7 @@ import { productionEngine } from '../../src/sim/engine.js';
 import { tellStory } from '../../src/sim/story.js';
 import { runUniverse, type UniverseResult, type UniverseSettings } from '../../src/sim/universe.js';
 
-const SIZE = { hosts: 5, pages: 40, eventsMax: 400_000, simulatedMsMax: 4 * 86_400_000 };
+const SIZE = { hosts: 5, pages: 40, eventsMax: 400_000, simulatedMsMax: 10 * 86_400_000, openings: true };
 
 async function acquitted(seeds: readonly number[], partial: Partial<UniverseSettings>): Promise<UniverseResult[]> {
   const results: UniverseResult[] = [];

@@ -4,7 +4,7 @@ import { createSimulation } from '../../src/sim/events.js';
 import { drawLandscape, type Host, type Landscape } from '../../src/sim/landscape.js';
 import { createWeb } from '../../src/sim/web.js';
 
-const QUIET = { seed: 4, hosts: 4, pages: 30, faults: 0, hostFaults: 0, oddities: 0 };
+const QUIET = { seed: 4, hosts: 4, pages: 30, faults: 0, hostFaults: 0, oddities: 0, openings: false };
 const UNSTOPPED = new AbortController().signal;
 
 function requestOf(landscape: Landscape, url: string, more: Partial<FetchRequest> = {}): FetchRequest {

@@ -10,7 +10,7 @@ import { keyOf, recordOf, SNAPSHOT } from './parts.js';
 const RECORD = recordOf('http://a.test/ü', {
   state: 'active',
   attempts: [{ atMs: 1.5, outcome: 'fetched', code: 'ok', status: 200, tier: 1, durationMs: 3 }],
-  robots: { rule: 'Allow: /', line: 3, fetchedAtMs: 9 },
+  robots: { rule: { text: 'Allow: /', line: 3 }, fetchedAtMs: 9, status: 200, copy: 'last_good' },
   etag: 'W/"x"',
   element: 'a',
   archived: { url: 'http://b.test/', recordId: 'urn:uuid:1', atMs: 7, payloadDigest: 'sha1:A' },
@@ -56,6 +56,7 @@ describe('the codec of rows', () => {
       heads: [2 ** 40, 0, 0, 0, 0, 0, 0, 5],
       waiting: 1,
       parked: 0,
+      blocked: 7,
       wakeAtMs: null,
     };
     expect(codec.decodeCounts(codec.encodeCounts(counts))).toEqual(counts);
@@ -104,5 +105,35 @@ describe('the codec of rows', () => {
     expect(() => positionKey(7, 'a.test', { queue: 'parked', sequence: 2 ** 53 })).toThrow();
     const waiting = { queue: 'waiting', dueAtMs: 1_700_000_000_000, sequence: 3 } as const;
     expect(positionOf(positionKey(7, 'a.test', waiting))).toEqual(waiting);
+  });
+
+  it('rows of before blocked queues, validators and whole evidence are still read', () => {
+    const old = (row: readonly unknown[]): Buffer => Buffer.from(pack(row));
+    const eight = new Array<number>(8).fill(1);
+    expect(codec.decodeCounts(old([1, 2, 3, 99, ...eight, ...eight]))).toMatchObject({
+      waiting: 2,
+      parked: 3,
+      blocked: 0,
+    });
+    const breaker = { phase: 'closed', failures: 0 };
+    expect(codec.decodeSnapshot(old([1, breaker, { consecutive: 0 }, null, null, 4]))).toMatchObject({
+      requests: 4,
+      recheckFrom: null,
+    });
+    const rules = { rules: [], crawlDelaySeconds: null, sitemaps: [], bytes: 0 };
+    const copy = { rules, fetchedAtMs: 5, status: 200 };
+    expect(codec.decodeRobots(old([1, { phase: 'fresh', ...copy }]))).toMatchObject({ status: 200, validators: null });
+    const lost = { phase: 'unreachable', sinceMs: 1, retryAtMs: 2, attempts: 1, lastGood: copy };
+    expect(codec.decodeRobots(old([1, lost]))).toMatchObject({ lastGood: { status: 200, validators: null } });
+    expect(codec.decodeRobots(old([2, { phase: 'fresh', ...copy, validators: { url: 'x', etag: 5 } }]))).toBeInstanceOf(
+      codec.Poison,
+    );
+    const row = unpack(codec.encodeRecord(RECORD)) as unknown[];
+    row[17] = ['Disallow: /x', 4, 9];
+    expect(codec.decodeRecord(old(row), RECORD.key, RECORD.host)).toMatchObject({
+      robots: { rule: { text: 'Disallow: /x', line: 4 }, fetchedAtMs: 9, status: null, copy: 'current' },
+    });
+    row[17] = ['Disallow: /x', 'four', 9];
+    expect(codec.decodeRecord(old(row), RECORD.key, RECORD.host)).toBeInstanceOf(codec.Poison);
   });
 });

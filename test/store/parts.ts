@@ -62,6 +62,7 @@ export const SNAPSHOT = {
   closedUntilMs: null,
   lastDurationMs: 12.5,
   requests: 3,
+  recheckFrom: 5,
 } as HostSnapshot;
 
 export function hostPart(host: string, changes: Partial<HostPart> = {}): HostPart {

@@ -30,6 +30,7 @@ export function portDoubles(overrides: Overrides = {}): PortDoubles {
     reopen: never,
     loadHost: never,
     readQueue: never,
+    readBlocked: never,
     listHosts: never,
     eachKey: never,
     countDeaths: never,

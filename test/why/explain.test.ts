@@ -43,7 +43,7 @@ function hostOf(queued: number, snapshot: Partial<typeof UNTOUCHED> = {}): NonNu
   const ready = [0, 0, queued, 0, 0, 0, 0, 0];
   return {
     snapshot: { ...UNTOUCHED, ...snapshot },
-    queue: { host: 'a.test', ready, heads: ready, waiting: 0, parked: 0, wakeAtMs: null },
+    queue: { host: 'a.test', ready, heads: ready, waiting: 0, parked: 0, blocked: 0, wakeAtMs: null },
     crawlDelaySeconds: null,
   };
 }
@@ -105,7 +105,7 @@ describe('robots.txt', () => {
     sitemaps: [],
     bytes: 9,
   };
-  const copy = { rules, fetchedAtMs: NOW_MS - 3 * 60_000, status: 200 };
+  const copy = { validators: null, rules, fetchedAtMs: NOW_MS - 3 * 60_000, status: 200 };
   const decision = { allowed: false, rule: { line: 7, text: 'Disallow: /' } };
   const record = recordOf(URL_ASKED, { state: 'blocked_by_robots' });
 
@@ -138,7 +138,12 @@ describe('robots.txt', () => {
   it('without a copy, the evidence that was kept with the URL speaks', () => {
     const kept = recordOf(URL_ASKED, {
       state: 'blocked_by_robots',
-      robots: { rule: 'Disallow: /', line: 7, fetchedAtMs: NOW_MS - 3_600_000 * 3 },
+      robots: {
+        rule: { text: 'Disallow: /', line: 7 },
+        fetchedAtMs: NOW_MS - 3_600_000 * 3,
+        status: 200,
+        copy: 'current',
+      },
     });
     const answer = explain(factsOf({ record: kept }));
     expect(answer.robots).toMatchObject({ allowed: false, rule: { line: 7, text: 'Disallow: /' } });
@@ -307,6 +312,7 @@ const anyCopy = fc.record({
   rules: fc.constant({ rules: [], crawlDelaySeconds: null, sitemaps: [], bytes: 0 }),
   fetchedAtMs: anyTime,
   status: fc.integer({ min: 100, max: 599 }),
+  validators: fc.constant(null),
 });
 const anyRobots: fc.Arbitrary<OriginRobots> = fc.oneof(
   fc.constant(UNKNOWN),
@@ -329,7 +335,14 @@ const anyRecord: fc.Arbitrary<UrlRecord> = fc
     discoveredAtMs: anyTime,
     deliveries: fc.nat(9),
     attempts: fc.array(anyAttempt, { maxLength: 8 }),
-    robots: nullable(fc.record({ rule: fc.string(), line: fc.nat(), fetchedAtMs: anyTime })),
+    robots: nullable(
+      fc.record({
+        rule: nullable(fc.record({ text: fc.string(), line: fc.nat() })),
+        fetchedAtMs: anyTime,
+        status: nullable(fc.nat(599)),
+        copy: fc.constantFrom('current' as const, 'last_good' as const),
+      }),
+    ),
   })
   .map((changes) => recordOf(URL_ASKED, changes));
 const anyBreaker = fc.oneof(

@@ -114,7 +114,7 @@ describe('robots.txt', () => {
     sitemaps: [],
     bytes: 40,
   };
-  const fresh: OriginRobots = { phase: 'fresh', rules, fetchedAtMs: NOW_MS - 1_000, status: 200 };
+  const fresh: OriginRobots = { phase: 'fresh', rules, fetchedAtMs: NOW_MS - 1_000, status: 200, validators: null };
 
   it("P4: the rules of the URL's own origin decide, and of no other", async () => {
     const store = storeOf([], [{ origin: 'http://a.test', state: fresh }]);

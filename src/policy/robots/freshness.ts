@@ -6,12 +6,15 @@
  * connection) is not: then the last good copy rules on, until it is a week old; without one the origin's URLs are
  * parked, and the file is asked for again after a minute, two, four, up to an hour.
  *
+ * A copy that has run out is asked for on the condition that it is another one by now: a 304 makes it as good as new.
+ *
  * Times are of the wall clock, as the state is stored. A copy "from the future" (the clock ran backwards) counts as
  * being as old as it is far away, so that no clock can make rules last for ever.
  */
 import type { Code } from '../../domain/outcome.js';
 import { type Backoff, backoffMs } from '../backoff.js';
 import { RETRY_AFTER_MS_MAX } from '../throttle.js';
+import type { Validators } from '../validators.js';
 import { ALLOW_ALL, type RobotsRules } from './rules.js';
 
 /** RFC 9309 §2.4: a copy should not be used for longer than 24 hours. */
@@ -32,11 +35,18 @@ export const ROBOTS_BACKOFF: Backoff = { firstMs: 60_000, capMs: 3_600_000 };
 /** Attempts beyond this change nothing; the count stays small enough to store. */
 const ATTEMPTS_MAX = 32;
 
-/** Rules, when they were read, and the status they came with: what `why` shows as their source. */
+/** Rules, when they were read or confirmed, and the status they came with: what `why` shows as their source. */
 export interface RobotsCopy {
   readonly rules: RobotsRules;
   readonly fetchedAtMs: number;
   readonly status: number;
+  /** Null where the server named none, and for what is no file. */
+  readonly validators: RobotsValidators | null;
+}
+
+/** Validators, and what they are of: the last hop of the way to the file. They mean nothing to another resource. */
+export interface RobotsValidators extends Validators {
+  readonly url: string;
 }
 
 export type OriginRobots =
@@ -62,7 +72,11 @@ export type RobotsAnswer =
       /** Read from the body of a 2xx. */
       readonly rules: RobotsRules;
       readonly retryAfterMs: number | null;
+      /** Of the file that came with a 2xx. */
+      readonly validators: RobotsValidators | null;
     }
+  /** 304 to a request that carried these validators of the copy, or what it says of them. */
+  | { readonly kind: 'unmodified'; readonly validators: RobotsValidators }
   | { readonly kind: 'failure'; readonly code: Code };
 
 /** Must the file be asked for before anything else of this origin is? */
@@ -75,6 +89,25 @@ export function due(state: OriginRobots, nowWallMs: number): boolean {
     case 'unreachable':
       return nowWallMs >= state.retryAtMs || state.retryAtMs > nowWallMs + RETRY_AFTER_MS_MAX;
   }
+}
+
+/** When the file should be asked for again for the sake of URLs that it disallows; wall clock. */
+export function recheckAtMs(state: OriginRobots, nowWallMs: number): number {
+  switch (state.phase) {
+    case 'unknown':
+      return nowWallMs;
+    case 'fresh':
+      return due(state, nowWallMs) ? nowWallMs : state.fetchedAtMs + ROBOTS_TTL_MS - ROBOTS_REFRESH_MARGIN_MS;
+    case 'unreachable':
+      return due(state, nowWallMs) ? nowWallMs : state.retryAtMs;
+  }
+}
+
+/** Whether a URL may be allowed by one and disallowed by the other. */
+export function isSameRules(one: RobotsRules, other: RobotsRules): boolean {
+  if (one.rules === other.rules) return true;
+  if (one.rules.length !== other.rules.length) return false;
+  return one.rules.every((rule, i) => rule.allow === other.rules[i]?.allow && rule.pattern === other.rules[i]?.pattern);
 }
 
 export type PagesAnswer =
@@ -103,21 +136,23 @@ export function pages(state: OriginRobots, nowWallMs: number): PagesAnswer {
 
 const WAIT: PagesAnswer = { may: 'wait_for_robots' };
 
-/** The file was asked for, and this came. */
+/**
+ * The file was asked for, and this came. A 304 is only believed where it answers a condition of ours: one to a plain
+ * request says nothing that could be known, as if the file could not be had.
+ */
 export function robotsAnswered(state: OriginRobots, answer: RobotsAnswer, nowWallMs: number): OriginRobots {
   if (answer.kind === 'failure') return unreachable(state, 0, nowWallMs);
-  const { status, retryAfterMs } = answer;
-  if (status >= 200 && status < 300) return fresh(answer.rules, status, nowWallMs);
-  if (status === 304) {
+  if (answer.kind === 'unmodified') {
     const known = lastGoodOf(state);
-    return known === null ? unreachable(state, 0, nowWallMs) : fresh(known.rules, known.status, nowWallMs);
+    if (known === null) return unreachable(state, 0, nowWallMs);
+    return { phase: 'fresh', ...known, fetchedAtMs: nowWallMs, validators: answer.validators };
   }
-  if (status >= 300 && status < 500 && status !== 429) return fresh(ALLOW_ALL, status, nowWallMs);
+  const { status, rules, validators, retryAfterMs } = answer;
+  if (status >= 200 && status < 300) return { phase: 'fresh', rules, status, fetchedAtMs: nowWallMs, validators };
+  if (status >= 300 && status < 500 && status !== 304 && status !== 429) {
+    return { phase: 'fresh', rules: ALLOW_ALL, status, fetchedAtMs: nowWallMs, validators: null };
+  }
   return unreachable(state, retryAfterMs ?? 0, nowWallMs);
-}
-
-function fresh(rules: RobotsRules, status: number, fetchedAtMs: number): OriginRobots {
-  return { phase: 'fresh', rules, status, fetchedAtMs };
 }
 
 function unreachable(state: OriginRobots, retryAfterMs: number, nowWallMs: number): OriginRobots {
@@ -138,7 +173,8 @@ function unreachable(state: OriginRobots, retryAfterMs: number, nowWallMs: numbe
 /** One small file an origin, behind its host's own gate: nothing that jitter would have to spread. */
 const UNMOVED = 0.5;
 
-function lastGoodOf(state: OriginRobots): RobotsCopy | null {
+/** The newest copy there is, however old. */
+export function lastGoodOf(state: OriginRobots): RobotsCopy | null {
   switch (state.phase) {
     case 'unknown':
       return null;
@@ -149,8 +185,8 @@ function lastGoodOf(state: OriginRobots): RobotsCopy | null {
   }
 }
 
-function copyOf({ rules, fetchedAtMs, status }: RobotsCopy): RobotsCopy {
-  return { rules, fetchedAtMs, status };
+function copyOf({ rules, fetchedAtMs, status, validators }: RobotsCopy): RobotsCopy {
+  return { rules, fetchedAtMs, status, validators };
 }
 
 function ageOf(copy: RobotsCopy, nowWallMs: number): number {

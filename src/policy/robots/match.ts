@@ -13,6 +13,7 @@
  * passes `MATCH_COST_MAX` the question counts as answered with no: a crawler that can't find out doesn't ask.
  */
 import robotsParser from 'robots-parser';
+import { originOf } from '../../domain/host.js';
 import { canonicalTarget } from './octets.js';
 import type { RobotsRule, RobotsRules } from './rules.js';
 
@@ -24,6 +25,8 @@ export interface RobotsDecision {
 }
 
 export interface RobotsMatcher {
+  /** Whether there is a rule that could disallow anything. */
+  readonly disallowsSome: boolean;
   readonly decide: (url: string) => RobotsDecision;
 }
 
@@ -38,10 +41,11 @@ const POSITION_COST = 8;
 
 /**
  * Makes rules answerable. `robotsUrl` is the absolute URL of the file as first asked (redirects don't change whom it
- * speaks for): its origin is the one that the rules are about. Throws TypeError if it is no URL.
+ * speaks for): its origin is the one that the rules are about; a trailing dot of a host makes no other. Throws TypeError
+ * if it is no URL.
  */
 export function compileRobots(rules: RobotsRules, robotsUrl: string): RobotsMatcher {
-  const root = `${new URL(robotsUrl).origin}/`;
+  const root = `${originOf(new URL(robotsUrl))}/`;
   const index = indexOf(rules.rules);
   const engine = createEngine(robotsUrl, '');
   let asked: string | null = null;
@@ -53,6 +57,7 @@ export function compileRobots(rules: RobotsRules, robotsUrl: string): RobotsMatc
     return answer;
   };
   return {
+    disallowsSome: rules.rules.some(({ allow }) => !allow),
     decide: (url) => {
       const allowed = engine.isAllowed(url) ?? null;
       const rule = answer == null || answer === TOO_COSTLY ? null : { line: answer.lineNumber, text: answer.text };
@@ -99,8 +104,9 @@ const NEEDS_PARSER = /[^\x21-\x7e]|[\\#]|\/\.|\/%2e/i;
 function targetOf(url: string, root: string): string | null {
   if (url.startsWith(root) && !NEEDS_PARSER.test(url)) return url.slice(root.length - 1);
   if (!URL.canParse(url)) return null;
-  const { href, origin } = new URL(url);
-  if (`${origin}/` !== root) return null;
+  const parsed = new URL(url);
+  if (`${originOf(parsed)}/` !== root) return null;
+  const { href } = parsed;
   const from = href.indexOf('/', href.indexOf('//') + 2);
   const hash = href.indexOf('#', from);
   return hash < 0 ? href.slice(from) : href.slice(from, hash);

@@ -11,7 +11,7 @@ import type { PriorityClass, QueueEntry } from '../../../src/domain/record.js';
 import { BREAKER_TERMS } from '../../../src/policy/breaker.js';
 import type { OriginRobots } from '../../../src/policy/robots/freshness.js';
 import type { HostPart } from '../../../src/protocols/commit.js';
-import type { Effect, QueueHead } from '../../../src/protocols/effects.js';
+import type { BlockedRows, Effect, QueueHead } from '../../../src/protocols/effects.js';
 import type { Errand, Message, RobotsFound } from '../../../src/protocols/host.js';
 import type { HostSnapshot } from '../../../src/protocols/host-snapshot.js';
 import type { Ask, Permit, Verdict } from '../../../src/protocols/workbench.js';
@@ -80,7 +80,8 @@ type Wish = { readonly part: HostPart; readonly incarnation: number } | { readon
 
 type LoadOrRead =
   | { readonly ask: 'load' }
-  | { readonly ask: 'read'; readonly from: readonly number[]; readonly limit: number };
+  | { readonly ask: 'read'; readonly from: readonly number[]; readonly limit: number }
+  | { readonly ask: 'blocked'; readonly rows: BlockedRows };
 
 export class HostWorld {
   stage = new Stage(host, PROPS, 0, drawsFrom(11)); // not alive before its first message
@@ -186,9 +187,21 @@ export class HostWorld {
     const { what, head } = this.asked;
     this.asked = null;
     const shown = fails ? { ...headOf(), readyComplete: false, failure: 'broken' } : head;
+    if (what.ask === 'blocked') {
+      const rows = fails ? { ...what.rows, entries: [], complete: false, failure: 'broken' } : what.rows;
+      return this.tell({ type: 'blockedRead', host: NAME, rows }, crashes);
+    }
     if (what.ask === 'read') return this.tell({ type: 'queueRead', host: NAME, head: shown }, crashes);
     const robots = [...this.robots].map(([origin, state]) => ({ origin, state }));
-    const summary = { host: NAME, ready: [], heads: this.heads, waiting: 0, parked: 0, wakeAtMs: null };
+    const summary = {
+      host: NAME,
+      ready: [],
+      heads: this.heads,
+      waiting: 0,
+      parked: 0,
+      blocked: this.blocked().length,
+      wakeAtMs: null,
+    };
     const { snapshot } = this;
     this.tell({ type: 'hostLoaded', host: NAME, snapshot, robots, summary, head: shown }, crashes);
   }
@@ -282,7 +295,7 @@ export class HostWorld {
       if (at.queue === 'ready') expect(this.heads[at.priority], 'a head above a row').toBeLessThanOrEqual(at.sequence);
     this.news(before);
     const ready = [...this.rows.values()].filter(({ at }) => at.queue === 'ready').length;
-    if (tickets.length > 0) this.tell({ type: 'recorded', tickets, ready }, crashes);
+    if (tickets.length > 0) this.tell({ type: 'recorded', tickets, ready, blocked: this.blocked().length }, crashes);
     for (const wish of batch) if ('fence' in wish) this.tell({ type: 'fenced', epoch: wish.fence });
   }
 
@@ -305,7 +318,13 @@ export class HostWorld {
   errand(crashes = false): void {
     this.errandsIn += 1;
     this.tell(
-      { type: 'errand', for: 'b.example', origin: 'http://b.example', url: `http://${NAME}/for-b.txt` },
+      {
+        type: 'errand',
+        for: 'b.example',
+        origin: 'http://b.example',
+        url: `http://${NAME}/for-b.txt`,
+        validators: null,
+      },
       crashes,
     );
   }
@@ -318,7 +337,7 @@ export class HostWorld {
     if (found === 'rules' || found === 'missing') this.disallows.set(origin, found === 'rules' && disallow);
     if (found === 'back' || found === 'on') this.hop(origin);
     const target = found === 'back' ? movedUrl(origin, NAME) : found === 'on' ? movedUrl(origin, 'c.example') : null;
-    const answer = { kind: 'answer', cut: false, retryAfterMs: null } as const;
+    const answer = { kind: 'answer', cut: false, retryAfterMs: null, validators: null } as const;
     const answers: Record<typeof found, RobotsFound> = {
       rules: { ...answer, status: 200, bytes: rulesOf(disallow), redirect: null },
       missing: { ...answer, status: 404, bytes: null, redirect: null },
@@ -370,6 +389,14 @@ export class HostWorld {
         expect(this.asked).toBeNull();
         this.asked = { what: { ask: 'read', ...effect }, head: this.show(effect.from, effect.limit) };
         return;
+      case 'readBlocked': {
+        expect(this.asked).toBeNull();
+        const rows = this.blocked().filter(({ at }) => at.sequence >= effect.from);
+        const entries = rows.slice(0, effect.limit);
+        const shown = { entries, complete: rows.length < effect.limit, notes: [], failure: null };
+        this.asked = { what: { ask: 'blocked', rows: shown }, head: headOf() };
+        return;
+      }
       case 'resolve':
         expect(this.resolving).toBe(false);
         this.resolving = true;
@@ -475,6 +502,12 @@ export class HostWorld {
   private bestReady(): number | null {
     const classes = [...this.rows.values()].flatMap(({ at }) => (at.queue === 'ready' ? [at.priority as number] : []));
     return classes.length === 0 ? null : Math.min(...classes);
+  }
+
+  private blocked(): QueueEntry[] {
+    return [...this.rows.values()]
+      .filter(({ at }) => at.queue === 'blocked')
+      .sort((a, b) => a.at.sequence - b.at.sequence);
   }
 
   private show(from: readonly number[], limit: number): QueueHead {

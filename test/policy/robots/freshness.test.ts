@@ -2,8 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   due,
+  isSameRules,
   type OriginRobots,
   pages,
+  recheckAtMs,
   ROBOTS_BACKOFF,
   ROBOTS_LAST_GOOD_MS_MAX,
   ROBOTS_REFRESH_MARGIN_MS,
@@ -23,12 +25,15 @@ const RULES: RobotsRules = {
   bytes: 30,
 };
 
+const VALIDATORS = { url: 'https://a.example/robots.txt', etag: '"1"', lastModified: null };
 const status = (code: number, retryAfterMs: number | null = null): RobotsAnswer => ({
   kind: 'status',
   status: code,
   rules: RULES,
   retryAfterMs,
+  validators: VALIDATORS,
 });
+const UNMODIFIED: RobotsAnswer = { kind: 'unmodified', validators: VALIDATORS };
 const FAILURE: RobotsAnswer = { kind: 'failure', code: 'timeout' };
 const FRESH = robotsAnswered(UNKNOWN, status(200), NOW);
 
@@ -54,9 +59,49 @@ describe('P5 what an answer to robots.txt means (RFC 9309 §2.3.1)', () => {
     }
   });
 
-  it('304 renews the copy it speaks of', () => {
+  it('RFC 9110 §15.4.5: 304 to a request with validators renews the copy, and says what they are now', () => {
     const later = NOW + ROBOTS_TTL_MS;
-    expect(robotsAnswered(FRESH, status(304), later)).toEqual({ ...FRESH, fetchedAtMs: later });
+    const validators = { ...VALIDATORS, etag: '"2"' };
+    expect(robotsAnswered(FRESH, { kind: 'unmodified', validators }, later)).toEqual({
+      ...FRESH,
+      fetchedAtMs: later,
+      validators,
+    });
+    const lost = robotsAnswered(FRESH, FAILURE, later);
+    expect(robotsAnswered(lost, { kind: 'unmodified', validators }, later + 1)).toEqual({
+      ...FRESH,
+      fetchedAtMs: later + 1,
+      validators,
+    });
+  });
+
+  it('304 to a plain request says nothing: the copy of before holds, and the file is asked for again', () => {
+    const later = NOW + ROBOTS_TTL_MS;
+    const state = robotsAnswered(FRESH, status(304), later);
+    expect(state).toMatchObject({ phase: 'unreachable', lastGood: { fetchedAtMs: NOW } });
+    expect(rulesInForce(state, later)).toBe(RULES);
+    expect(robotsAnswered(UNKNOWN, status(304), NOW)).toMatchObject({ phase: 'unreachable', lastGood: null });
+    expect(robotsAnswered(UNKNOWN, { kind: 'unmodified', validators: VALIDATORS }, NOW).phase).toBe('unreachable');
+  });
+
+  it('what is no file has no validators', () => {
+    expect(robotsAnswered(FRESH, status(404), NOW)).toMatchObject({ phase: 'fresh', validators: null });
+  });
+
+  it('P4: a copy that disallows something is due again just before it runs out, or when it may be asked for again', () => {
+    expect(recheckAtMs(FRESH, NOW + 5)).toBe(NOW + ROBOTS_TTL_MS - ROBOTS_REFRESH_MARGIN_MS);
+    expect(recheckAtMs(FRESH, NOW + ROBOTS_TTL_MS)).toBe(NOW + ROBOTS_TTL_MS);
+    const lost = robotsAnswered(FRESH, FAILURE, NOW);
+    expect(recheckAtMs(lost, NOW)).toBe(NOW + ROBOTS_BACKOFF.firstMs);
+  });
+
+  it('rules are the same if they decide alike: lines and comments do not count', () => {
+    const [rule] = RULES.rules;
+    if (rule === undefined) throw new Error('no rule');
+    expect(isSameRules(RULES, { ...RULES, rules: [{ ...rule, line: 9, text: 'disallow:/x' }], bytes: 31 })).toBe(true);
+    expect(isSameRules(RULES, { ...RULES, rules: [{ ...rule, allow: true }] })).toBe(false);
+    expect(isSameRules(RULES, { ...RULES, rules: [{ ...rule, pattern: '/y' }] })).toBe(false);
+    expect(isSameRules(RULES, ALLOW_ALL)).toBe(false);
   });
 
   it('R27: 429 with Retry-After is not asked again before, nor later than a day', () => {
@@ -146,7 +191,7 @@ class Answering implements fc.Command<Model, Real> {
   constructor(readonly code: number | null) {}
   check = () => true;
   run(model: Model, real: Real) {
-    const answer = this.code === null ? FAILURE : status(this.code);
+    const answer = this.code === null ? FAILURE : this.code === 304 ? UNMODIFIED : status(this.code);
     real.state = JSON.parse(JSON.stringify(robotsAnswered(real.state, answer, model.nowMs)));
     if (this.code === 200) this.learned(model, RULES);
     else if (this.code === 404) this.learned(model, ALLOW_ALL);
