@@ -48,7 +48,8 @@ import { openStore } from './store/store.js';
 import { runNote } from './why/last-run.js';
 import type { InFlight } from './why/live.js';
 import type { FaultPlan } from './supervision/faults.js';
-import { createKernel, type Kernel, type KernelCounts } from './supervision/kernel.js';
+import type { KernelCounts } from './supervision/counts.js';
+import { createKernel, type Kernel } from './supervision/kernel.js';
 import { drawTree } from './supervision/picture.js';
 import type { GroupSpec } from './supervision/specification.js';
 import { engineTree, type TreePlan } from './supervision/tree.js';
@@ -198,6 +199,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
       seen,
       startedAtMs: SYSTEM_CLOCK.wallMs(),
     });
+    log.log('info', 'crawl_started', { dataDir: options.dataDir, seeds: options.seeds.length, known: totals.urls });
     const running = new RunningCrawl(options, plan, { ...outside, store }, closing);
     if (options.listens !== false) await running.listen();
     return running;
@@ -547,7 +549,7 @@ class RunningCrawl implements Crawl, Live {
   private async outcome(reason: CrawlOutcome['reason'], failure: string | null): Promise<CrawlOutcome> {
     const of = (outcome: string) => this.outcomes.get(outcome) ?? 0;
     const { totals } = this;
-    return {
+    const outcome: CrawlOutcome = {
       requests: this.requests,
       fetched: of('fetched'),
       unchanged: of('unchanged'),
@@ -570,6 +572,10 @@ class RunningCrawl implements Crawl, Live {
       waiting: this.waiting,
       archive: await archiveFiles(this.options.dataDir),
     };
+    const { fetched, unchanged, failed, queued, durationSeconds } = outcome;
+    const counts = { fetched, unchanged, failed, queued, durationSeconds };
+    this.options.log.log(failure === null ? 'info' : 'error', 'crawl_ended', { reason, failure, ...counts });
+    return outcome;
   }
 }
 

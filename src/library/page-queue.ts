@@ -4,7 +4,8 @@
  * Bounded by the crawl, not by dropping: above its bounds the queue asks for a hold, and below half of them for its
  * release. What was open by then still comes, so it may grow beyond by as many visits as may be open at once.
  */
-import { bytesOf, type Page } from './page.js';
+import { bytesOf } from './delivered.js';
+import type { Page } from './page.js';
 
 export interface PageBounds {
   readonly pages: number;

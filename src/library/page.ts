@@ -1,5 +1,4 @@
 /** A page as a program gets it: what stands of it in pages.jsonl, and what was asked for beside. */
-import type { CrawlEvent } from '../protocols/events.js';
 
 /** What comes with each page beside its facts. What is not asked for costs nothing. */
 export interface Want {
@@ -65,31 +64,4 @@ export interface Page {
   readonly body: Uint8Array | null;
   /** What a content handler made of it; null without one. */
   readonly data: unknown;
-}
-
-export function pageOf({ line, delivery, place }: Extract<CrawlEvent, { event: 'page' }>): Page {
-  const { url, canonical, declaredCanonical, fetchedAt, status, mime, charset, title, kind, noindex } = line;
-  const { headers, text, body, links } = delivery;
-  return {
-    ...{ url, canonical, declaredCanonical, fetchedAt, status, mime, charset, title, kind, noindex },
-    headers,
-    digest: line.digest,
-    simhash: line.simhash,
-    outcome: line.outcome,
-    warc: place,
-    linkCount: line.links,
-    links: links === null ? null : links.map(({ url, element, rel }) => ({ url, element, rel })),
-    text,
-    body,
-    data: line.data === undefined ? null : (JSON.parse(line.data) as unknown),
-  };
-}
-
-const LINK_BYTES = 200;
-const FACTS_BYTES = 1_000;
-
-/** About so many bytes of memory. */
-export function bytesOf({ text, body, links, headers }: Page): number {
-  const held = 2 * (text?.length ?? 0) + (body?.length ?? 0) + LINK_BYTES * (links?.length ?? 0);
-  return FACTS_BYTES + held + headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 }

@@ -10,7 +10,8 @@ import type { CrawlEvent } from '../protocols/events.js';
 import { CONSUMER } from '../protocols/workbench.js';
 import { CrawlerError, crawlerErrorFrom } from './error.js';
 import type { Emitter } from './events.js';
-import { type Page, pageOf } from './page.js';
+import { pageOf } from './delivered.js';
+import type { Page } from './page.js';
 import { type PageBounds, PageQueue } from './page-queue.js';
 import type { CrawlSummary } from './summary.js';
 
