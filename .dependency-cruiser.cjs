@@ -2,6 +2,7 @@
  * Which way imports may point. One rule an arrow; `test/style/arrows.test.ts` plants a break of each and wants it seen.
  *
  *     domain ← policy ← protocols ← actors ← supervision ← main, index, cli
+ *     plugins ← policy, actors, page, main (types only: what plug-ins are written against)
  *     domain, policy, protocols ← adapters (net, sinks ← page, sinks ← store)
  *
  * Type imports count: a type that leaks is a dependency too.
@@ -35,9 +36,10 @@ module.exports = {
       to: { couldNotResolve: true },
     },
     only('domain', ['domain'], 'Nouns know nothing but nouns.'),
-    only('policy', ['domain', 'policy'], 'A decision is a function of nouns, time and chance.'),
+    only('plugins', ['plugins'], 'What plug-ins are written against: it stands alone, so that nothing of ours leaks to them.'),
+    only('policy', ['domain', 'plugins', 'policy'], 'A decision is a function of nouns, time and chance.'),
     only('protocols', ['domain', 'policy', 'protocols'], 'What may be said does not depend on who says it.'),
-    only('actors', ['domain', 'policy', 'protocols', 'actors'], 'Actors return effects as data and perform none.'),
+    only('actors', ['domain', 'plugins', 'policy', 'protocols', 'actors'], 'Actors return effects as data and perform none.'),
     only(
       'supervision',
       ['domain', 'policy', 'protocols', 'actors', 'supervision'],
@@ -46,10 +48,10 @@ module.exports = {
     only('net', ['domain', 'policy', 'protocols', 'net'], ADAPTER),
     only('sinks', ['domain', 'policy', 'protocols', 'sinks'], ADAPTER),
     // Archive records are made where the body is, and files get their length in the commit that the store writes.
-    only('page', ['domain', 'policy', 'protocols', 'sinks', 'page'], ADAPTER),
+    only('page', ['domain', 'plugins', 'policy', 'protocols', 'sinks', 'page'], ADAPTER),
     only('store', ['domain', 'policy', 'protocols', 'sinks', 'store'], ADAPTER),
     only('config', ['domain', 'policy', 'config'], 'Configuration is text turned into data.'),
-    only('why', ['domain', 'policy', 'protocols', 'config', 'page', 'why'], 'Facts become sentences: no store, no clock.'),
+    only('why', ['domain', 'plugins', 'policy', 'protocols', 'config', 'page', 'why'], 'Facts become sentences: no store, no clock.'),
     only('practice', ['practice'], 'The practice web judges the engine: it must share no code with it.'),
     {
       name: 'pure-layers-use-no-node',
@@ -76,8 +78,15 @@ module.exports = {
       name: 'nothing-imports-the-top',
       comment: 'The composition root, the public API and the commands are imported by nobody below.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(cli/|sim/|main\\.ts$|index\\.ts$)' },
-      to: { path: '^src/(cli/|main\\.ts$|index\\.ts$)' },
+      from: { path: '^src/', pathNot: '^src/(cli/|sim/|library/|main\\.ts$|index\\.ts$)' },
+      to: { path: '^src/(cli/|library/|main\\.ts$|index\\.ts$)' },
+    },
+    {
+      name: 'the-library-knows-no-command',
+      comment: 'An embedded crawl prints nothing and ends no process.',
+      severity: 'error',
+      from: { path: '^src/(library/|index\\.ts$)' },
+      to: { path: '^src/(cli/|sim/|practice/)' },
     },
     {
       name: 'nothing-leans-on-admin',

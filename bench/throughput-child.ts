@@ -8,7 +8,7 @@ import { monitorEventLoopDelay, type EventLoopUtilization } from 'node:perf_hook
 import { loadConfig } from '../src/config/load.js';
 import { type Crawl, openCrawl } from '../src/main.js';
 import { candidate, isRefused } from '../src/page/candidate.js';
-import type { KernelCounts } from '../src/supervision/kernel.js';
+import type { KernelCounts } from '../src/supervision/counts.js';
 import { type CannedWeb, hostNameOf, pathOf } from './canned-web.js';
 import { figuresOf, type Measured, perPage, round } from './measure.js';
 import { REST, rawLoop } from './raw-loop.js';

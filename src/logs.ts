@@ -6,6 +6,7 @@
  */
 import { dirname } from 'node:path';
 import { pino } from 'pino';
+import { fieldsWithoutCredentials, withoutCredentials } from './domain/credentials.js';
 import type { Log } from './protocols/effects.js';
 import type { LogPort } from './protocols/ports.js';
 import { makeFolder } from './sinks/folders.js';
@@ -24,10 +25,6 @@ export interface OpenLog extends LogPort {
 }
 
 const STANDARD_ERROR = 2;
-const REPLACEMENT = '[redacted]';
-const SECRET_FIELD = /authorization|cookie|password|passwd|secret|apikey/i;
-/** `user:password@` or `user@` between the slashes and the host. */
-const CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi;
 
 /** Throws where the file can not be opened. */
 export function openLog({ level, file }: LogOptions): OpenLog {
@@ -46,7 +43,8 @@ export function openLog({ level, file }: LogOptions): OpenLog {
   let isOpen = true;
   return {
     log: (lineLevel, event, fields) => {
-      if (isOpen && logger.isLevelEnabled(lineLevel)) logger[lineLevel](redacted(fields), withoutCredentials(event));
+      if (isOpen && logger.isLevelEnabled(lineLevel))
+        logger[lineLevel](fieldsWithoutCredentials(fields), withoutCredentials(event));
     },
     close: () => {
       if (!isOpen) return;
@@ -55,18 +53,4 @@ export function openLog({ level, file }: LogOptions): OpenLog {
       if (file !== null) destination.end();
     },
   };
-}
-
-/** The same text with the credentials of every URL in it replaced. */
-export function withoutCredentials(text: string): string {
-  return text.includes('@') ? text.replace(CREDENTIALS, `$1${REPLACEMENT}@`) : text;
-}
-
-function redacted(fields: Log['fields']): Log['fields'] {
-  const clean: Record<string, string | number | boolean | null> = {};
-  for (const [name, value] of Object.entries(fields)) {
-    if (SECRET_FIELD.test(name) && value !== null) clean[name] = REPLACEMENT;
-    else clean[name] = typeof value === 'string' ? withoutCredentials(value) : value;
-  }
-  return clean;
 }

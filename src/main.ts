@@ -20,6 +20,7 @@ import { configuredRules } from './config/rules.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
 import type { CrawlSettings } from './domain/crawl-settings.js';
 import { PAUSED_MS_MAX } from './domain/fetching.js';
+import type { DeliveryTerms } from './domain/delivery.js';
 import type { Code } from './domain/outcome.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';
@@ -28,7 +29,10 @@ import { createResolver } from './net/dns.js';
 import { guardRules } from './net/guard.js';
 import { candidate, isRefused } from './page/candidate.js';
 import { takeNotes } from './page/in-hand.js';
+import { loadPlugIns } from './page/plug-ins.js';
 import { createParserThreads } from './page/parser-pool.js';
+import type { PlugInModules } from './plugins/modules.js';
+import type { UrlFilter } from './plugins/url-filter.js';
 import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
 import { hostDelayMs } from './policy/delay.js';
@@ -45,7 +49,8 @@ import { openStore } from './store/store.js';
 import { runNote } from './why/last-run.js';
 import type { InFlight } from './why/live.js';
 import type { FaultPlan } from './supervision/faults.js';
-import { createKernel, type Kernel, type KernelCounts } from './supervision/kernel.js';
+import type { KernelCounts } from './supervision/counts.js';
+import { createKernel, type Kernel } from './supervision/kernel.js';
 import { drawTree } from './supervision/picture.js';
 import type { GroupSpec } from './supervision/specification.js';
 import { engineTree, type TreePlan } from './supervision/tree.js';
@@ -62,6 +67,13 @@ export interface CrawlOptions {
   readonly endless?: boolean;
   readonly log: LogPort;
   readonly onEvent?: (event: CrawlEvent) => void;
+  /** Listen for commands in the data directory; it does unless told otherwise. */
+  readonly listens?: boolean;
+  /** Plug-ins of the program that embeds the crawl. */
+  readonly urlFilter?: UrlFilter;
+  readonly plugIns?: PlugInModules;
+  /** What goes with each page to `onEvent`; without it no page does. */
+  readonly delivers?: DeliveryTerms;
   /** Crashes on purpose, for tests: actors by the plan, parser threads by the practice web's header. */
   readonly faults?: FaultPlan;
 }
@@ -101,6 +113,7 @@ export interface CrawlOutcome {
 }
 
 export interface Crawl {
+  readonly dataDir: string;
   /** Resolves when everything is closed. */
   readonly ended: Promise<CrawlOutcome>;
   /** What it knows of itself at this moment. */
@@ -110,6 +123,9 @@ export interface Crawl {
   readonly control: Control;
   /** Where the control interface listens; null where it does not. */
   readonly socket: string | null;
+  /** Lets no request begin until each reason that was given is released. */
+  hold(why: string): void;
+  release(why: string): void;
   /** Ends after the visits that are open; they are committed. */
   interrupt(): void;
 }
@@ -125,11 +141,16 @@ const KEEP_ALIVE_MS = 4_000;
 /** Visits that don't end by then are left open: their URLs stay queued. */
 const DRAIN_MS_MAX = 45_000;
 
-/** Opens everything and starts. Rejects with StoreError, or with Error for a configuration that can't be put to work. */
+/**
+ * Opens everything and starts. Rejects with StoreError, with PlugInError, or with Error for a configuration that can't
+ * be put to work.
+ */
 export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
   const { config, log } = options;
   const productToken = productTokenOf(config.userAgent);
   if (productToken === null) throw new Error(`userAgent begins with no product token: ${config.userAgent}`);
+  // Looked at here, where a mistake can still be answered for; each parser thread loads its own.
+  if (options.plugIns !== undefined) await loadPlugIns(options.plugIns);
   const guard = guardRules(config.guard.allow);
   const servers = config.dns.servers.length === 0 ? {} : { servers: config.dns.servers };
   const names = createResolver({ guard, clock: SYSTEM_CLOCK, hosts: config.dns.hosts, ...servers });
@@ -157,6 +178,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     threads: config.page.threads,
     faults: options.faults !== undefined,
     noteDirectory: options.dataDir,
+    ...(options.plugIns === undefined ? {} : { plugIns: options.plugIns }),
   });
   const closing = async (): Promise<void> => {
     await parsers.close();
@@ -180,8 +202,9 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
       seen,
       startedAtMs: SYSTEM_CLOCK.wallMs(),
     });
+    log.log('info', 'crawl_started', { dataDir: options.dataDir, seeds: options.seeds.length, known: totals.urls });
     const running = new RunningCrawl(options, plan, { ...outside, store }, closing);
-    await running.listen();
+    if (options.listens !== false) await running.listen();
     return running;
   } catch (error) {
     await closing();
@@ -216,6 +239,7 @@ function deskOf(options: CrawlOptions, { store, clock }: Pick<Ports, 'store' | '
     live: running,
     isPaused: false,
     changes: changesOf(config, running),
+    ...(options.urlFilter === undefined ? {} : { filter: options.urlFilter }),
   });
 }
 
@@ -242,11 +266,11 @@ export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'ne
 
 /** What each kind of actor is started with. */
 export function planTree(
-  options: Pick<CrawlOptions, 'config' | 'pagesMax' | 'endless'>,
+  options: Pick<CrawlOptions, 'config' | 'pagesMax' | 'endless' | 'urlFilter' | 'delivers'>,
   productToken: string,
   opened: Inheritance,
 ): TreePlan {
-  const { config, pagesMax } = options;
+  const { config, pagesMax, urlFilter, delivers } = options;
   const { settings } = opened;
   const configured = configuredRules(config);
   const exempt = addressRangesOf(config.politeness.addressExempt);
@@ -254,6 +278,7 @@ export function planTree(
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
       configured,
+      ...(urlFilter === undefined ? {} : { filter: urlFilter }),
       settings,
       seen: opened.seen,
       totals: opened.totals,
@@ -288,6 +313,7 @@ export function planTree(
       links: config.links,
       robotsMeta: { obeyed: config.robots.meta, productToken },
       archive: config.archive.enabled,
+      ...(delivers === undefined ? {} : { delivers }),
       metadata: config.archive.metadata,
       parserThreads: config.page.threads,
       retry: {
@@ -361,6 +387,10 @@ class RunningCrawl implements Crawl, Live {
     this.control = deskOf(options, outside, this);
     if (options.seeds.length > 0) void this.sow(options.seeds, options.again === true);
     this.ended = this.run();
+  }
+
+  get dataDir(): string {
+    return this.options.dataDir;
   }
 
   facts(): RunFacts {
@@ -437,6 +467,14 @@ class RunningCrawl implements Crawl, Live {
 
   counts(): KernelCounts {
     return this.kernel.counts();
+  }
+
+  hold(why: string): void {
+    this.kernel.tell(addresses.workbench, { type: 'hold', why });
+  }
+
+  release(why: string): void {
+    this.kernel.tell(addresses.workbench, { type: 'release', why });
   }
 
   interrupt(): void {
@@ -516,7 +554,7 @@ class RunningCrawl implements Crawl, Live {
   private async outcome(reason: CrawlOutcome['reason'], failure: string | null): Promise<CrawlOutcome> {
     const of = (outcome: string) => this.outcomes.get(outcome) ?? 0;
     const { totals } = this;
-    return {
+    const outcome: CrawlOutcome = {
       requests: this.requests,
       fetched: of('fetched'),
       unchanged: of('unchanged'),
@@ -540,6 +578,10 @@ class RunningCrawl implements Crawl, Live {
       waiting: this.waiting,
       archive: await archiveFiles(this.options.dataDir),
     };
+    const { fetched, unchanged, failed, queued, durationSeconds } = outcome;
+    const counts = { fetched, unchanged, failed, queued, durationSeconds };
+    this.options.log.log(failure === null ? 'info' : 'error', 'crawl_ended', { reason, failure, ...counts });
+    return outcome;
   }
 }
 

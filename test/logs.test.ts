@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openLog, withoutCredentials } from '../src/logs.js';
+import { withoutCredentials } from '../src/domain/credentials.js';
+import { openLog } from '../src/logs.js';
 
 let folder = '';
 beforeEach(() => {

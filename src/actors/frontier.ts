@@ -34,6 +34,8 @@ import type { PriorityClass, RobotsEvidence, UrlRecord } from '../domain/record.
 import type { Candidate, UrlKey } from '../domain/url.js';
 import { drawClass } from '../policy/draw.js';
 import { type CrawlRules, judgeSeeds, refusalOf, rulesOf } from '../policy/admission.js';
+import { type FilterRefusal, filterRefusal } from '../policy/url-filter.js';
+import type { UrlFilter } from '../plugins/url-filter.js';
 import { disallowedBy } from '../policy/last-look.js';
 import { blockedOnAdmission } from '../policy/history.js';
 import { linkKind } from '../policy/links.js';
@@ -45,10 +47,13 @@ import { type Effect, type HostsListed, log, send } from '../protocols/effects.j
 import type { EndReason } from '../protocols/events.js';
 import type { Found, Message, RulesChange } from '../protocols/frontier.js';
 import { fence, record } from '../protocols/recorder.js';
+import { PAUSED } from '../protocols/workbench.js';
 
 export interface Props {
   /** The rules that this run is configured with. */
   readonly configured: ConfiguredRules;
+  /** Of the program that runs the crawl. */
+  readonly filter?: UrlFilter;
   /** As they are stored. */
   readonly settings: CrawlSettings;
   readonly seen: Bloom;
@@ -85,6 +90,8 @@ interface State {
   rules: CrawlRules;
   /** Candidates that were not admitted, by code. */
   readonly notAdmitted: Map<Code, number>;
+  /** Times that the URL filter failed. */
+  filterFailures: number;
   life: Life;
   readonly pending: Set<UrlKey>;
   sequence: number;
@@ -118,6 +125,7 @@ export const frontier: Behaviour<Props, State, Message> = {
       settings,
       rules,
       notAdmitted: new Map(),
+      filterFailures: 0,
       life: { phase: 'listing' },
       pending: new Set(),
       sequence: props.nextSequence,
@@ -157,8 +165,12 @@ export const frontier: Behaviour<Props, State, Message> = {
   on: {
     seed: (state, { command, again, candidates, refused }, now) => {
       begin(state);
-      const { admitted: seeds, refused: left, scopeHosts } = judgeSeeds(state.rules, state.settings, candidates);
-      const effects = enter(state, scopeHosts);
+      const filterEffects: Effect[] = [];
+      const judged = judgeSeeds(state.rules, state.settings, candidates, (candidate) =>
+        filtered(state, candidate, SEEDED.via, SEEDED.depth, filterEffects),
+      );
+      const { admitted: seeds, refused: left, scopeHosts } = judged;
+      const effects = [...filterEffects, ...enter(state, scopeHosts)];
       const admitted = seeds.flatMap((candidate) => admit(state, candidate, SEEDED, now, null) ?? []);
       const part: Part = {
         kind: 'seed',
@@ -187,7 +199,7 @@ export const frontier: Behaviour<Props, State, Message> = {
       const effects: Effect[] = [];
       if (found === null) return [state, [toRecorder(state, part)]];
       const settings = found.seedRedirect ? follow(state, part.host, found, effects) : null;
-      const admitted = admitFound(state, found, now);
+      const admitted = admitFound(state, found, now, effects);
       const whole: HostPart = admitted.length === 0 && settings === null ? part : { ...part, admitted, settings };
       effects.push(toRecorder(state, whole));
       return [state, effects];
@@ -209,6 +221,10 @@ export const frontier: Behaviour<Props, State, Message> = {
           state.props.seen.add(record.key);
         }
         effects.push(...tell(state, part, known));
+        if (part.kind === 'host' && part.delivery !== undefined && part.page !== null) {
+          const place = receipt.places?.get(part) ?? null;
+          effects.push({ do: 'announce', event: { event: 'page', line: part.page, delivery: part.delivery, place } });
+        }
       }
       state.totals = receipt.totals;
       effects.push({
@@ -305,13 +321,15 @@ export function seedAdmission(candidate: Candidate, sequence: number, now: Insta
 
 type Finder = Omit<Found, 'candidates' | 'via' | 'robots'> & { readonly via: string | null };
 
-function admitFound(state: State, found: Found, now: Instant): Admission[] {
+function admitFound(state: State, found: Found, now: Instant, effects: Effect[]): Admission[] {
   const admitted: Admission[] = [];
   for (const candidate of found.candidates) {
     const depth = depthOf(candidate, found);
     // What is known already was judged before: most links are.
     if (isKnownLink(state, candidate)) continue;
-    const refusal = refusalOf(state.rules, { url: candidate.url, host: candidate.host, depth });
+    const refusal =
+      refusalOf(state.rules, { url: candidate.url, host: candidate.host, depth }) ??
+      filtered(state, candidate, found.via, depth, effects);
     if (refusal !== null) {
       state.notAdmitted.set(refusal.code, (state.notAdmitted.get(refusal.code) ?? 0) + 1);
       continue;
@@ -321,6 +339,26 @@ function admitFound(state: State, found: Found, now: Instant): Admission[] {
     if (admission !== null) admitted.push(admission);
   }
   return admitted;
+}
+
+/** By the filter of the program that runs the crawl. */
+function filtered(
+  state: State,
+  { url, host, source, element, rel }: Candidate,
+  via: string | null,
+  depth: number,
+  effects: Effect[],
+): FilterRefusal | null {
+  const { filter } = state.props;
+  if (filter === undefined) return null;
+  const refusal = filterRefusal(filter, { url, host, depth, source, element, rel, via });
+  if (refusal?.code === 'plugin_failed') {
+    const count = ++state.filterFailures;
+    // A filter that fails on everything must not fill the log.
+    if (Number.isInteger(Math.log2(count)))
+      effects.push(log('warn', 'plugin_failed', { url, detail: refusal.detail, count }));
+  }
+  return refusal;
 }
 
 function depthOf(candidate: Candidate, finder: Finder): number {
@@ -390,9 +428,6 @@ function priorityOf({ source, element, rel }: Candidate, depth: number): Priorit
 }
 
 // -- what the crawl may enter -----------------------------------------------------------------------------------
-
-/** Why permits are held while an operator has paused the crawl. */
-export const PAUSED = 'paused';
 
 /** P6: where a seed redirects to within its site is what the operator meant, and is said. */
 function follow(state: State, from: HostName, found: Found, effects: Effect[]): SettingsChange | null {

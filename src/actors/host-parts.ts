@@ -4,6 +4,7 @@
  * A part goes to the frontier, which admits what was found and passes it on. Its rows stay taken until it is in the
  * store; only then they may be read again, wherever they stand.
  */
+import type { Delivery, DeliveryTerms } from '../domain/delivery.js';
 import { type Attempt, DETAIL_CHARACTERS_MAX } from '../domain/outcome.js';
 import type { FetchResult } from '../domain/fetching.js';
 import type { ParsedPage, ParseResult } from '../domain/parsing.js';
@@ -55,6 +56,7 @@ interface Wish {
   readonly moves?: readonly Move[];
   readonly bytes?: number;
   readonly page?: PageLine | null;
+  readonly delivery?: Delivery | undefined;
   readonly archive?: ArchiveEntry | null;
   readonly found?: Found | null;
   readonly robots?: readonly Origin[];
@@ -82,6 +84,7 @@ export function emit(state: Live, wish: Wish, now: Instant): Effect {
     wakeAtMs: earliest(wakeAtMsOf(state, now), moves),
     visits: settlements.map(({ record, attempt }): VisitSummary => ({ record, attempt, bytes: wish.bytes ?? 0 })),
     page: wish.page ?? null,
+    ...(wish.delivery === undefined ? {} : { delivery: wish.delivery }),
     archive: wish.archive ?? null,
     dead: settlements.flatMap(({ dead }) => (dead === null ? [] : [dead])),
     admitted: [],
@@ -175,6 +178,7 @@ export function emitContent(
     settlements: [settlement],
     bytes: visit.bytes,
     page: isPage ? pageLine(visit, attempt, parsed) : null,
+    delivery: isPage ? deliveryOf(state.props.delivers, visit, parsed) : undefined,
     archive: archiveEntry(visit, result),
     found: parsed === null ? null : foundIn(state, visit, judgement, parsed, now),
   };
@@ -223,7 +227,8 @@ function attemptOf(
 /** Where a redirect leads, or why the body could not be read. */
 function detailOf({ outcome, code }: ContentJudgement, result: ParseResult): string | undefined {
   if (result.kind === 'unparsed') return wordsOf(result);
-  return outcome === 'redirected' || code === 'redirect_limit' ? result.redirect?.url : undefined;
+  if (outcome === 'redirected' || code === 'redirect_limit') return result.redirect?.url;
+  return result.plugInFault?.slice(0, DETAIL_CHARACTERS_MAX);
 }
 
 function wordsOf({ detail }: { readonly detail: string }): string {
@@ -274,7 +279,19 @@ function pageLine({ entry: { record }, sinceWallMs }: ReadVisit, attempt: Attemp
     links: page?.links.length ?? 0,
     noindex: page?.noindex ?? null,
     outcome: attempt.outcome === 'unchanged' ? 'unchanged' : 'fetched',
+    ...(parsed.data === undefined ? {} : { data: parsed.data }),
   };
+}
+
+/** Nothing where nobody asks: it costs a page nothing then. */
+function deliveryOf(
+  terms: DeliveryTerms | undefined,
+  { headers = [] }: ReadVisit,
+  { page, kept }: ParsedPage,
+): Delivery | undefined {
+  if (terms === undefined) return undefined;
+  const links = terms.links && page !== null ? page.links : null;
+  return { headers, text: kept?.text ?? null, body: kept?.body ?? null, links };
 }
 
 /** The archive's entry for a response, whatever its status; null when it is not archived. */

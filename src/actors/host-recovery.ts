@@ -40,7 +40,7 @@ export function owedToTheGate(held: State, lost: Message | null, now: Instant): 
   return [send(addresses.workbench, { type: 'settle', host: held.props.name, verdict, ask: null })];
 }
 
-export function orphanOf(held: State, now: Instant): Orphan | null {
+export function orphanOf(held: State): Orphan | null {
   if (held.phase !== 'live') return held.orphan;
   for (const [permit, visit] of held.open) {
     if (visit.phase === 'fetching' && visit.what === 'page') return { permit, delayMs: delayMsOf(held) };

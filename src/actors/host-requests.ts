@@ -8,7 +8,7 @@
  * P3). A robots.txt is the exception: it may hold a longer delay, so its gate waits until it has been read.
  */
 import type { FetchRequest, FetchResult, Header } from '../domain/fetching.js';
-import type { FoundBy, ParseResult } from '../domain/parsing.js';
+import type { FoundBy, ParseResult, ParseTask } from '../domain/parsing.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
 import { judgeTransport, type TransportJudgement } from '../policy/judgement.js';
@@ -17,7 +17,7 @@ import { eased, throttled } from '../policy/throttle.js';
 import { conditionsBy, conditionsOf, isConditional, refreshed, validatorsOf } from '../policy/validators.js';
 import type { Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
-import { type Effect, send } from '../protocols/effects.js';
+import { type Effect, log, send } from '../protocols/effects.js';
 import type { RobotsFound } from '../protocols/host.js';
 import type { Permit, PermitNumber, Verdict } from '../protocols/workbench.js';
 import { archiveEntry, emit, emitContent, emitTransport } from './host-parts.js';
@@ -193,6 +193,7 @@ function giveToParser(
     closedForMs,
     remoteAddress,
     validators: validatorsOf(headers, now.wallMs),
+    ...(props.delivers === undefined ? {} : { headers }),
   });
   return send(addresses.parser(permit % props.parserThreads), {
     type: 'read',
@@ -218,8 +219,20 @@ function giveToParser(
       robotsMeta: props.robotsMeta,
       archive: props.archive,
       metadata: props.archive && props.metadata ? foundBy(visit, result.durationMs) : null,
+      ...extrasFor(props, visit),
     },
   });
+}
+
+/** What only some crawls ask for. */
+function extrasFor({ delivers }: Props, visit: OpenVisit): Pick<ParseTask, 'keep' | 'withoutPlugIns'> {
+  if (visit.what !== 'page') return {};
+  const last = visit.entry.record.attempts.at(-1);
+  const endedThread = last?.outcome === 'failed' && last.code === 'plugin_failed';
+  return {
+    ...(delivers !== undefined && (delivers.text || delivers.body) ? { keep: delivers } : {}),
+    ...(endedThread ? { withoutPlugIns: true } : {}),
+  };
 }
 
 /** A robots.txt was found by nobody. */
@@ -243,13 +256,21 @@ export function read(
     return proceed(state, now, [closed(permit)], null);
   }
   state.open.delete(permit);
-  if (visit.what === 'page') return proceed(state, now, [emitContent(state, permit, visit, result, now)], null);
+  if (visit.what === 'page')
+    return proceed(state, now, [...faultOf(visit, result), emitContent(state, permit, visit, result, now)], null);
   const found = robotsFoundIn(visit, result);
   const part = emit(state, { permit, archive: archiveEntry(visit, result) }, now);
   const effects = [part, ...foundOut(state, visit, found, now)];
   const { closedForMs } = visit;
   const verdict = closedForMs === null ? null : { permit, closedForMs: Math.max(closedForMs, delayMsOf(state)) };
   return proceed(state, now, effects, verdict);
+}
+
+/** A plug-in's fault is its author's business, whatever becomes of the page. */
+function faultOf(visit: ReadingVisit, result: ParseResult): Effect[] {
+  const isDeath = result.kind === 'unparsed' && result.code === 'plugin_failed';
+  const detail = result.kind === 'parsed' ? result.plugInFault : isDeath ? result.detail : undefined;
+  return detail === undefined ? [] : [log('warn', 'plugin_failed', { url: urlOf(visit), detail })];
 }
 
 function robotsFoundIn(visit: Exclude<ReadingVisit, { what: 'page' }>, result: ParseResult): RobotsFound {

@@ -1,7 +1,8 @@
 /**
  * What a host's actor knows: the types that its files share, and small verbs on them.
  */
-import type { VettedAddress, Resolution } from '../domain/fetching.js';
+import type { DeliveryTerms } from '../domain/delivery.js';
+import type { Header, VettedAddress, Resolution } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
 import type { FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
 import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
@@ -42,6 +43,8 @@ export interface Props {
   readonly links: FollowedLinks;
   readonly robotsMeta: RobotsMetaTerms;
   readonly archive: boolean;
+  /** What goes with each page to whoever embeds the crawl; absent where nobody does. */
+  readonly delivers?: DeliveryTerms;
   /** Metadata records beside it. */
   readonly metadata: boolean;
   readonly parserThreads: number;
@@ -165,6 +168,8 @@ export type OpenVisit = Target & {
         readonly closedForMs: number | null;
         readonly remoteAddress: string;
         readonly validators: Validators;
+        /** Of the answer, where pages are delivered. */
+        readonly headers?: readonly Header[];
       }
   );
 

@@ -50,7 +50,7 @@ export const host: Behaviour<Props, State, Message> = {
       epoch,
       wake: held.wake,
       errands: errandsOf(held, lost),
-      orphan: orphanOf(held, now),
+      orphan: orphanOf(held),
     };
     return [
       state,

@@ -26,8 +26,8 @@ import { drawClass } from '../policy/draw.js';
 import * as gates from '../policy/gate.js';
 import type { Behaviour, Handlers, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
-import { log, send, watch, type Effect } from '../protocols/effects.js';
-import type { Ask, Message, Permit, PermitNumber } from '../protocols/workbench.js';
+import { log, send, watch, type Effect, type Log } from '../protocols/effects.js';
+import { type Ask, CONSUMER, type Message, PAUSED, type Permit, type PermitNumber } from '../protocols/workbench.js';
 import { describe } from './workbench-facts.js';
 
 export interface Props {
@@ -457,14 +457,20 @@ function sweepLater(now: Instant): Effect {
 function hold(state: State, why: string): void {
   if (state.holds.has(why)) return;
   state.holds.add(why);
-  state.owed.push(log('warn', 'permits_held', { why }), { do: 'announce', event: { event: 'held', why } });
+  state.owed.push(log(levelOf(why), 'permits_held', { why }), { do: 'announce', event: { event: 'held', why } });
 }
 
 function unhold(state: State, why: string, now: Instant): void {
   if (!state.holds.delete(why)) return;
-  state.owed.push(log('info', 'permits_resumed', { why }));
+  state.owed.push(log(why === CONSUMER ? 'debug' : 'info', 'permits_resumed', { why }));
   if (state.holds.size === 0) state.owed.push({ do: 'announce', event: { event: 'resumed' } });
   grantAll(state, now);
+}
+
+/** What was wished for, or comes and goes with a slow consumer, is no warning. */
+function levelOf(why: string): Log['level'] {
+  if (why === CONSUMER) return 'debug';
+  return why === PAUSED ? 'info' : 'warn';
 }
 
 function noticeDrained(state: State): void {

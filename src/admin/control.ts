@@ -9,7 +9,7 @@ import type { HostName, Origin } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { PriorityClass, QueuePosition } from '../domain/record.js';
 import type { Breaker } from '../policy/breaker.js';
-import type { KernelCounts } from '../supervision/kernel.js';
+import type { KernelCounts } from '../supervision/counts.js';
 import type { WhyAnswer } from '../why/answer.js';
 
 export interface Control {
@@ -239,6 +239,8 @@ export interface SeedReport {
     readonly url: string | null;
     readonly verdict: SeedVerdict;
     readonly code: Code | null;
+    /** What exactly refuses it, where more is known than the code says. */
+    readonly detail?: string;
   }[];
 }
 

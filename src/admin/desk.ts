@@ -9,6 +9,7 @@ import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import type { Totals } from '../protocols/commit.js';
 import type { Clock, StorePort } from '../protocols/ports.js';
 import type { WhyAnswer } from '../why/answer.js';
+import type { UrlFilter } from '../plugins/url-filter.js';
 import { explain } from '../why/explain.js';
 import type { LiveFacts } from '../why/facts.js';
 import { gatherFacts } from '../why/gather.js';
@@ -57,6 +58,8 @@ export interface Ground {
   /** Whether a crawl that does not run was paused. */
   readonly isPaused: boolean;
   readonly changes: Changes;
+  /** Of the program that runs the crawl: asked about URLs that are not known. */
+  readonly filter?: UrlFilter;
 }
 
 /** Rows of a queue that the report of a host shows. */
@@ -122,13 +125,14 @@ export class Desk implements Control {
   }
 
   async why(url: string): Promise<WhyAnswer> {
-    const { store, clock, live } = this.#ground;
+    const { store, clock, live, filter } = this.#ground;
     const config = lastConfig(await store.lastRun());
     const rules = config === null ? null : rulesInForce(config, await store.readSettings());
     const facts = await gatherFacts(url, {
       store,
       nowMs: clock.wallMs(),
-      judge: rules === null ? null : (candidate, depth) => judge(rules, candidate, depth),
+      judge:
+        rules === null ? null : (found, depth, isKnown) => judge(rules, found, depth, isKnown ? undefined : filter),
       termsOf: config === null ? null : (host) => termsOf(config, host),
       liveOf: live === null ? null : (canonical, host) => this.#liveFacts(live, canonical, host),
     });

@@ -5,7 +5,8 @@
  * more queues nothing twice.
  */
 import type { Code } from '../domain/outcome.js';
-import type { Candidate } from '../domain/url.js';
+import type { Candidate, RefusedSeed } from '../domain/url.js';
+import { withoutCredentials } from '../domain/credentials.js';
 import { candidate, isRefused } from '../page/candidate.js';
 import type { SeedReport, SeedWish } from './control.js';
 
@@ -26,7 +27,7 @@ export interface Sown {
   readonly queued: readonly string[];
   readonly known: readonly string[];
   /** What the rules of the crawl don't let in. */
-  readonly refused: readonly { readonly url: string; readonly code: Code }[];
+  readonly refused: readonly RefusedSeed[];
 }
 
 /** The engine, or a store without one. */
@@ -55,8 +56,11 @@ export async function sowAll({ urls, again }: SeedWish, field: Field): Promise<S
     }
   }
   const sown = candidates.size === 0 ? NOTHING : await field.sow([...candidates.values()], again);
-  const refused = new Map(sown.refused.map(({ url, code }) => [url, code]));
-  const judged = lines.map((line) => ({ ...line, code: line.code ?? refused.get(line.url ?? '') ?? null }));
+  const refused = new Map(sown.refused.map((refusal) => [refusal.url, refusal]));
+  const judged = lines.map((line) => {
+    const refusal = line.code === null ? refused.get(line.url ?? '') : undefined;
+    return refusal === undefined ? line : { ...line, ...refusal };
+  });
   return reportOf(judged, new Set(sown.queued));
 }
 
@@ -64,23 +68,24 @@ const NOTHING: Sown = { queued: [], known: [], refused: [] };
 
 /** Of the same URL twice the first is the one that was queued. */
 function reportOf(
-  lines: readonly { input: string; url: string | null; code: Code | null }[],
+  lines: readonly { input: string; url: string | null; code: Code | null; detail?: string }[],
   queued: Set<string>,
 ): SeedReport {
   const counts = { queued: 0, known: 0, refused: 0 };
-  const seeds = lines.map(({ input, url, code }) => {
+  const seeds = lines.map(({ input, url, code, detail }) => {
     const verdict = code !== null || url === null ? 'refused' : queued.delete(url) ? 'queued' : 'known';
     counts[verdict] += 1;
-    return { input, url, verdict, code } as const;
+    return { input, url, verdict, code, ...(detail === undefined ? {} : { detail }) } as const;
   });
   return { ...counts, seeds };
 }
 
 const SHOWN_MAX = 200;
 
-/** Whoever sent three megabytes in one line knows them already. */
+/** Whoever sent three megabytes, or a password, knows it already. */
 function shown(input: string): string {
-  return input.length <= SHOWN_MAX ? input : `${input.slice(0, SHOWN_MAX)}… (${input.length} characters)`;
+  const text = withoutCredentials(input);
+  return text.length <= SHOWN_MAX ? text : `${text.slice(0, SHOWN_MAX)}… (${input.length} characters)`;
 }
 
 function isRefusal(made: Candidate | { readonly refusal: Code }): made is { readonly refusal: Code } {

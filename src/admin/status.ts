@@ -7,7 +7,7 @@
  */
 import type { QueueSummary } from '../domain/record.js';
 import type { BenchFacts, GateFacts } from '../protocols/bench.js';
-import { PAUSED } from '../actors/frontier.js';
+import { PAUSED } from '../protocols/workbench.js';
 import type { Totals } from '../protocols/commit.js';
 import type { StorePort } from '../protocols/ports.js';
 import type { CrawlState, StatusReport, WaitCause } from './control.js';

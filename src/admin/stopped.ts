@@ -9,10 +9,13 @@ import type { Config } from '../config/schema.js';
 import { seedAdmission, settingsChange } from '../actors/frontier.js';
 import { configuredRules } from '../config/rules.js';
 import { changed } from '../domain/crawl-settings.js';
+import type { Candidate } from '../domain/url.js';
 import { judgeSeeds, rulesOf } from '../policy/admission.js';
 import type { Part } from '../protocols/commit.js';
 import { hostDelayMs } from '../policy/delay.js';
 import type { Clock, StorePort } from '../protocols/ports.js';
+import type { UrlFilter } from '../plugins/url-filter.js';
+import { type FilterRefusal, filterRefusal } from '../policy/url-filter.js';
 import { warcinfoRecord } from '../sinks/warc-record.js';
 import { openStore } from '../store/store.js';
 import { lastConfig } from '../why/last-run.js';
@@ -32,7 +35,12 @@ export function holdsCrawl(dataDir: string): boolean {
 }
 
 /** Rejects with StoreError: `store_locked` while a crawl runs. Creates nothing where there is no crawl: ask first. */
-export async function openStopped(dataDir: string, config: Config, clock: Clock): Promise<StoppedCrawl> {
+export async function openStopped(
+  dataDir: string,
+  config: Config,
+  clock: Clock,
+  filter?: UrlFilter,
+): Promise<StoppedCrawl> {
   const { userAgent, politeness, archive } = config;
   const store = await openStore({
     dir: dataDir,
@@ -50,7 +58,7 @@ export async function openStopped(dataDir: string, config: Config, clock: Clock)
     delayMsOf: (host: string) => hostDelayMs(host, politeness),
     adaptiveFactor: politeness.adaptiveFactor,
   };
-  const keeper = storeKeeper(store, config, clock);
+  const keeper = storeKeeper(store, config, clock, filter);
   const control = new Desk({
     dataDir,
     store,
@@ -59,12 +67,13 @@ export async function openStopped(dataDir: string, config: Config, clock: Clock)
     live: null,
     isPaused: store.opened().settings.paused,
     changes: changesBy(keeper),
+    ...(filter === undefined ? {} : { filter }),
   });
   return { control, close: () => store.close() };
 }
 
 /** The settings and the queues as they are stored; each wish is a batch of its own, on the disk when it is answered (D1). */
-function storeKeeper(store: StorePort, config: Config, clock: Clock): Keeper {
+function storeKeeper(store: StorePort, config: Config, clock: Clock, filter: UrlFilter | undefined): Keeper {
   const opened = store.opened();
   let { batch, nextSequence, settings } = opened;
   const commit = async (part: Part) => store.commit(++batch, [part], true);
@@ -82,7 +91,9 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock): Keeper {
     },
     sow: async (candidates, again) => {
       const configured = configuredRules(lastConfig(await store.lastRun()) ?? config);
-      const { admitted: seeds, refused, scopeHosts } = judgeSeeds(rulesOf(configured, settings), settings, candidates);
+      const rules = rulesOf(configured, settings);
+      const judged = judgeSeeds(rules, settings, candidates, (seed) => filtered(seed, filter));
+      const { admitted: seeds, refused, scopeHosts } = judged;
       const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
       const admitted = seeds.map((seed) => seedAdmission(seed, nextSequence++, now));
       const scope = { scopeHosts };
@@ -93,4 +104,10 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock): Keeper {
       return { queued: urlsOf(false), known: urlsOf(true), refused };
     },
   };
+}
+
+function filtered(seed: Candidate, filter: UrlFilter | undefined): FilterRefusal | null {
+  if (filter === undefined) return null;
+  const { url, host, source, element, rel } = seed;
+  return filterRefusal(filter, { url, host, depth: 0, source, element, rel, via: null });
 }

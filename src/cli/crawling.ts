@@ -1,6 +1,7 @@
 /** What `orbweaver crawl` does: checks all that can be checked first, crawls, and tells what came of it. */
 import { resolve } from 'node:path';
 import type { StatusReport } from '../admin/control.js';
+import { checkAuthorities } from '../config/authorities.js';
 import { contactProblem } from '../config/contact.js';
 import { PRACTICE_FAULTS_VARIABLE } from '../config/load.js';
 import type { Config } from '../config/schema.js';
@@ -11,9 +12,9 @@ import { type Crawl, type CrawlOutcome, openCrawl } from '../main.js';
 import { requiredProductToken } from './product-token.js';
 import type { CrawlEvent } from '../protocols/events.js';
 import type { Fault } from '../supervision/faults.js';
-import { checkAuthorities, readConfig } from './configuration.js';
+import { readConfig } from './configuration.js';
 import { declaredTree, faultProblem } from './declared.js';
-import { unwritable } from './files.js';
+import { fileProblem, unwritable } from './files.js';
 import type { ConfigOptions, LogOptions } from './options.js';
 import { openProgress, type Progress, type ProgressSnapshot, progressModeFor } from './progress.js';
 import { commandLine } from './program.js';
@@ -109,7 +110,7 @@ function configOf(options: CrawlCommandOptions): Config {
   if (options.exclude.length > 0) assignments.push(`exclude=${JSON.stringify(options.exclude)}`);
   if (options.wait !== undefined) assignments.push(`waitSeconds=${options.wait}`);
   const loaded = readConfig({ ...options, set: assignments });
-  checkAuthorities(loaded);
+  checkAuthorities(loaded, (error) => fileProblem(error)[0]);
   return loaded.config;
 }
 

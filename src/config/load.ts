@@ -1,5 +1,6 @@
 /**
- * From text to a checked configuration: defaults ← file ← environment ← `--set`, each later one wins.
+ * From text, or a program's object, to a checked configuration: defaults ← file ← object ← environment ← `--set`, each
+ * later one wins.
  *
  * Pure: it takes texts and gives a value, or throws one `ConfigError` that says where (file, line and column, variable
  * or argument), which option, what is wrong and what would be right. Each value is checked against its own option
@@ -19,6 +20,8 @@ export interface ConfigSources {
   readonly cores: number;
   /** YAML or JSON. */
   readonly file?: { readonly path: string; readonly text: string };
+  /** Options by group as a program gives them; what is undefined is not given. */
+  readonly object?: unknown;
   /** Only `ORBWEAVER_…` is read. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** `key=value` each, in order. */
@@ -42,6 +45,7 @@ interface Setting {
 export function loadConfig(sources: ConfigSources): LoadedConfig {
   const settings = [
     ...(sources.file === undefined ? [] : settingsOfFile(sources.file.path, sources.file.text)),
+    ...settingsOfObject(sources.object ?? {}, []),
     ...settingsOfEnvironment(sources.environment ?? {}),
     ...(sources.assignments ?? []).map(settingOfAssignment),
   ];
@@ -105,6 +109,21 @@ function settingsOfFile(path: string, text: string): Setting[] {
   };
   walk(document.contents, []);
   return settings;
+}
+
+function settingsOfObject(object: unknown, parents: readonly string[]): Setting[] {
+  const where = ['config', ...parents].join('.');
+  if (typeof object !== 'object' || object === null || Array.isArray(object))
+    throw new ConfigError(where, parents.join('.') || null, 'options are given as an object');
+  return Object.entries(object).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const path = [...parents, name];
+    const key = path.join('.');
+    const option = OPTIONS.get(key);
+    if (option !== undefined) return { option, candidates: [value], where: `config.${key}` };
+    if (GROUPS.has(key)) return settingsOfObject(value, path);
+    throw unknownOption(key, `config.${key}`);
+  });
 }
 
 /** Aliases are resolved within a bound: a few lines of them can stand for gigabytes. */

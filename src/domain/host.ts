@@ -36,13 +36,20 @@ export function partitionOf(host: HostName): number {
   return fnv1a(siteOf(host)) % PARTITIONS;
 }
 
+/** What a URL object says of its host. */
+export interface ParsedUrl {
+  readonly protocol: string;
+  readonly hostname: string;
+  readonly port: string;
+}
+
 /** The origin whose robots rules speak of a URL: with the name of its host, so that a trailing dot makes none of its own. */
-export function originOf(url: URL): Origin {
+export function originOf(url: ParsedUrl): Origin {
   return `${url.protocol}//${hostOf(url)}${url.port === '' ? '' : `:${url.port}`}`;
 }
 
 /** The name under which a URL's host has its clock: lower case comes from the URL parser, the trailing dot goes. */
-export function hostOf(url: URL): HostName {
+export function hostOf(url: ParsedUrl): HostName {
   const name = url.hostname;
   return name.endsWith('.') ? name.slice(0, -1) : name;
 }

@@ -63,6 +63,8 @@ export const CODES = {
   trap_url_length: 'longer than the bound for URLs that are taken for real ones',
   trap_path_depth: 'more path segments than the bound',
   trap_repeated_segments: 'its path goes through the same segments again and again',
+  filtered: 'the URL filter of the program that runs the crawl left it',
+  plugin_failed: 'a plug-in of the program that runs the crawl failed on it',
   redirect_limit: 'the chain of redirects is longer than its bound',
   interrupted: 'given up because the process was stopping; it stays queued',
 } as const satisfies Record<string, string>;

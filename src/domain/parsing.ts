@@ -51,6 +51,16 @@ export interface ParseTask {
   readonly archive: boolean;
   /** Among them one that says how the page was found and what it links to; null: none. */
   readonly metadata: FoundBy | null;
+  /** Parts of the content that go on to whoever embeds the crawl; absent where nobody asks. */
+  readonly keep?: KeptParts;
+  /** A plug-in took the thread with it when it was read before: it is read without them. */
+  readonly withoutPlugIns?: true;
+}
+
+export interface KeptParts {
+  readonly text: boolean;
+  /** Without its content coding. */
+  readonly body: boolean;
 }
 
 /** How a page came to be asked for. */
@@ -111,11 +121,17 @@ export interface ParsedPage {
   readonly decoded: Uint8Array | null;
   readonly archive: ArchiveRecords | null;
   readonly parseMicros: number;
+  /** As asked for by `keep`; null what was not. */
+  readonly kept?: { readonly text: string | null; readonly body: Uint8Array | null };
+  /** What a content handler made of it, as JSON text. */
+  readonly data?: string;
+  /** Which plug-in failed on it, and how. The rest of the answer is as it would be without. */
+  readonly plugInFault?: string;
 }
 
 export interface UnparsedPage {
   readonly kind: 'unparsed';
-  readonly code: Extract<Code, 'undecodable' | 'bomb' | 'worker_crashed' | 'interrupted'>;
+  readonly code: Extract<Code, 'undecodable' | 'bomb' | 'worker_crashed' | 'plugin_failed' | 'interrupted'>;
   readonly detail: string;
   readonly archive: ArchiveRecords | null;
 }

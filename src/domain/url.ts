@@ -5,6 +5,7 @@
  * and sent. The key is the first 128 bits of its SHA-256 in hex: what the registry, the seen set and queues use.
  */
 import type { HostName, Origin } from './host.js';
+import type { Code } from './outcome.js';
 
 /** 32 hex digits. */
 export type UrlKey = string & { readonly __urlKey?: never };
@@ -23,6 +24,14 @@ export interface Candidate {
   readonly element: string | null;
   /** The relation that stands with it (`next`, `stylesheet`), as written; null where there is none. */
   readonly rel: string | null;
+}
+
+/** A seed that is not let in. */
+export interface RefusedSeed {
+  readonly url: string;
+  readonly code: Code;
+  /** What exactly, where more is known than the code says. */
+  readonly detail?: string;
 }
 
 /** Why something that was meant as a URL is no candidate. */

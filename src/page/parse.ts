@@ -15,17 +15,21 @@ import { archiveRecords } from '../sinks/warc-record.js';
 import { candidate, isRefused } from './candidate.js';
 import { decodeBody, decodeHead } from './decode.js';
 import { asUtf8, firstHeader } from './headers.js';
-import { type Asked, factsOf, readPage } from './reading.js';
+import { NO_PLUG_INS, type PlugIns } from './plug-ins.js';
+import { type PluggedReading, readPlugged } from './plugged-reading.js';
+import { type Asked, factsOf } from './reading.js';
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308]);
 /** It has no body, and what its headers say is of one that came earlier. */
 const NOT_MODIFIED = 304;
 
 /** @param nowMs a clock for `parseMicros`. */
-export function parse(task: ParseTask, nowMs: () => number = monotonicMs): ParseResult {
+export function parse(task: ParseTask, nowMs: () => number = monotonicMs, plugIns: PlugIns = NO_PLUG_INS): ParseResult {
   const startedAtMs = nowMs();
   try {
-    return parseBody(task, () => Math.round((nowMs() - startedAtMs) * 1000));
+    return parseBody(task, task.withoutPlugIns ? NO_PLUG_INS : plugIns, () =>
+      Math.round((nowMs() - startedAtMs) * 1000),
+    );
   } catch (error) {
     const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return { kind: 'unparsed', code: 'worker_crashed', detail, archive: null };
@@ -36,7 +40,7 @@ function monotonicMs(): number {
   return performance.now();
 }
 
-function parseBody(task: ParseTask, elapsedMicros: () => number): ParseResult {
+function parseBody(task: ParseTask, plugIns: PlugIns, elapsedMicros: () => number): ParseResult {
   const { body, headers, cut } = task;
   const payloadDigest = sha1Digest(body);
   const decode = task.want === 'robots' ? decodeHead : decodeBody;
@@ -47,7 +51,8 @@ function parseBody(task: ParseTask, elapsedMicros: () => number): ParseResult {
   const { bytes } = decoded;
   const isRedirect = REDIRECT_STATUSES.has(task.status);
   const isPage = task.want === 'page' && !isRedirect && task.status !== NOT_MODIFIED;
-  const reading = isPage ? readPage(askedOf(task), bytes) : null;
+  const plugged = isPage ? readPlugged(askedOf(task), bytes, plugIns) : null;
+  const reading = plugged?.reading ?? null;
   const page = reading === null ? null : factsOf(reading, task);
   const redirect = isRedirect ? locationOf(task) : (reading?.refresh ?? null);
   return {
@@ -60,7 +65,24 @@ function parseBody(task: ParseTask, elapsedMicros: () => number): ParseResult {
     decoded: task.want === 'robots' ? new Uint8Array(bytes) : null,
     archive: archiveOf(task, payloadDigest, page, redirect),
     parseMicros: elapsedMicros(),
+    ...(plugged === null ? {} : extrasOf(task, plugged, bytes)),
   } satisfies ParsedPage;
+}
+
+/** What only some crawls ask for. */
+function extrasOf(
+  { keep, withoutPlugIns }: ParseTask,
+  { reading, data, fault }: PluggedReading,
+  bytes: Uint8Array,
+): Pick<ParsedPage, 'kept' | 'data' | 'plugInFault'> {
+  const failed = withoutPlugIns === true ? 'read without plug-ins: one of them ended its thread before' : fault;
+  return {
+    ...(keep === undefined
+      ? {}
+      : { kept: { text: keep.text ? reading.text : null, body: keep.body ? bytes.slice() : null } }),
+    ...(data === null ? {} : { data }),
+    ...(failed === null ? {} : { plugInFault: failed }),
+  };
 }
 
 function askedOf({ url, headers, links, robotsMeta }: ParseTask): Asked {

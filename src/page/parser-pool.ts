@@ -10,13 +10,16 @@
  *    caller's mistake, and the only rejection.
  * 2. A thread's death costs the one task in its hand. It is answered `worker_crashed`; the others go to the next thread.
  * 3. A task that holds its thread for more than 10 s ends it.
+ * 4. Where it was a plug-in that held or ended its thread, the answer is `plugin_failed` and says which.
  */
 import { Worker } from 'node:worker_threads';
 import type { ParseResult, ParseTask, UnparsedPage } from '../domain/parsing.js';
+import { NO_MODULES, type PlugInModules } from '../plugins/modules.js';
 import type { ParsePort } from '../protocols/ports.js';
 import { notePath } from './in-hand.js';
 import { type PackedResult, unpacked } from './link-columns.js';
 import { parse } from './parse.js';
+import { NO_PLUG_INS, type PlugIns, plugInName } from './plug-ins.js';
 import type { ParserThreadData } from './worker.js';
 
 /** Lines are numbered from 0. */
@@ -33,6 +36,8 @@ export interface ParserThreadsOptions {
   readonly faults?: boolean;
   /** Where threads note what they have in hand; none are kept without it. */
   readonly noteDirectory?: string;
+  /** Loaded in each thread. */
+  readonly plugIns?: PlugInModules;
   readonly taskMsMax?: number;
   /** Heap of one thread. */
   readonly heapMegabytesMax?: number;
@@ -62,10 +67,10 @@ export function createParserThreads(options: ParserThreadsOptions): Parser {
 }
 
 /** The same without threads: for simulations and tools. */
-export function createInlineParser(): Parser {
+export function createInlineParser(plugIns: PlugIns = NO_PLUG_INS): Parser {
   let isClosed = false;
   return {
-    parse: async (_thread, task) => (isClosed ? INTERRUPTED : parse(task)),
+    parse: async (_thread, task) => (isClosed ? INTERRUPTED : parse(task, undefined, plugIns)),
     close: async () => {
       isClosed = true;
     },
@@ -87,6 +92,8 @@ class ThreadLine {
   private ending: Promise<unknown> | null = null;
   private deathReason: string | null = null;
   private deadline: NodeJS.Timeout | null = null;
+  /** Which plug-in the thread is in, as it says itself; 0 for none. */
+  private readonly mark = new Int32Array(new SharedArrayBuffer(4));
 
   /** The thread starts now: it takes a quarter of a second to load, and what comes meanwhile would stand open. */
   constructor(
@@ -140,10 +147,15 @@ class ThreadLine {
   }
 
   private startThread(): Worker {
-    const { workerUrl, faults, heapMegabytesMax, noteDirectory } = this.options;
+    const { workerUrl, faults, heapMegabytesMax, noteDirectory, plugIns } = this.options;
     const path = noteDirectory === undefined ? null : notePath(noteDirectory, this.number);
     const worker = new Worker(workerUrl ?? new URL('./worker.js', import.meta.url), {
-      workerData: { faults: faults ?? false, notePath: path } satisfies ParserThreadData,
+      workerData: {
+        faults: faults ?? false,
+        notePath: path,
+        plugIns: plugIns ?? NO_MODULES,
+        mark: this.mark.buffer as SharedArrayBuffer,
+      } satisfies ParserThreadData,
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax ?? HEAP_MEGABYTES_MAX },
     });
     worker.on('message', (answer: PackedResult) => this.answered(unpacked(answer)));
@@ -176,10 +188,18 @@ class ThreadLine {
     this.disarm();
     const detail = this.deathReason ?? `parser thread ended with exit code ${exitCode}`;
     this.deathReason = null;
+    const death = this.deathBy(detail);
     const inHand = this.inside > 0 ? this.waiting.shift() : undefined;
     this.inside = 0;
     this.feed();
-    inHand?.answer({ kind: 'unparsed', code: 'worker_crashed', detail, archive: null });
+    inHand?.answer(death);
+  }
+
+  private deathBy(detail: string): UnparsedPage {
+    const mark = Atomics.exchange(this.mark, 0, 0);
+    if (mark === 0) return { kind: 'unparsed', code: 'worker_crashed', detail, archive: null };
+    const name = plugInName(this.options.plugIns ?? NO_MODULES, mark);
+    return { kind: 'unparsed', code: 'plugin_failed', detail: `${name}: ${detail}`, archive: null };
   }
 
   /** The task that is first now has the whole time before it. */

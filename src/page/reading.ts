@@ -200,7 +200,7 @@ export function factsOf(reading: PageReading, { linksMax, links: followed, robot
     charset,
     title,
     textLength: text.length,
-    simhash: charset === null ? null : simhash(text),
+    simhash: charset === null && text === '' ? null : simhash(text),
     canonical,
     kind,
     links,

@@ -6,10 +6,12 @@
 import { writeSync } from 'node:fs';
 import { parentPort, type TransferListItem, workerData } from 'node:worker_threads';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
+import type { PlugInModules } from '../plugins/modules.js';
 import { firstHeader } from './headers.js';
 import { openNote } from './in-hand.js';
 import { packed } from './link-columns.js';
 import { parse } from './parse.js';
+import { loadPlugIns } from './plug-ins.js';
 
 /** What a thread is told when it begins. */
 export interface ParserThreadData {
@@ -17,18 +19,23 @@ export interface ParserThreadData {
   readonly faults: boolean;
   /** The file of its note; null: it keeps none. */
   readonly notePath: string | null;
+  readonly plugIns: PlugInModules;
+  /** One number, shared: which plug-in has the thread in hand, 0 for none. */
+  readonly mark: SharedArrayBuffer;
 }
 
 const FAULT_HEADER = 'x-orbweaver-fault';
 
 const port = parentPort;
-const { faults, notePath } = workerData as ParserThreadData;
+const { faults, notePath, plugIns: modules, mark } = workerData as ParserThreadData;
 const note = notePath === null ? null : openNote(notePath);
+const inHand = new Int32Array(mark);
+const plugIns = await loadPlugIns(modules, (plugIn) => void Atomics.store(inHand, 0, plugIn));
 
 port?.on('message', (task: ParseTask) => {
   note?.begin(task.url);
   if (faults) obeyFault(task);
-  const result = parse(task);
+  const result = parse(task, undefined, plugIns);
   note?.end();
   port.postMessage(packed(result), transfersOf(result));
 });
@@ -36,7 +43,10 @@ port?.on('message', (task: ParseTask) => {
 function transfersOf(result: ParseResult): TransferListItem[] {
   const transfers: TransferListItem[] = [];
   if (result.archive !== null) transfers.push(result.archive.bytes.buffer as ArrayBuffer);
-  if (result.kind === 'parsed' && result.decoded !== null) transfers.push(result.decoded.buffer as ArrayBuffer);
+  if (result.kind !== 'parsed') return transfers;
+  if (result.decoded !== null) transfers.push(result.decoded.buffer as ArrayBuffer);
+  const body = result.kept?.body ?? null;
+  if (body !== null) transfers.push(body.buffer as ArrayBuffer);
   return transfers;
 }
 

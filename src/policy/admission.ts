@@ -64,7 +64,7 @@ export function refusalOf(rules: CrawlRules, { url, host, depth }: Applicant): A
 /** The seeds of one command, by whether the rules let them in. A host is in the scope because a seed names it. */
 export interface JudgedSeeds<Seed> {
   readonly admitted: readonly Seed[];
-  readonly refused: readonly { readonly url: string; readonly code: AdmissionCode }[];
+  readonly refused: readonly { readonly url: string; readonly code: Code; readonly detail: string }[];
   /** Hosts of those that are let in and that were not stored yet: a later run may be given a narrower scope. */
   readonly scopeHosts: readonly HostName[];
 }
@@ -73,12 +73,14 @@ export function judgeSeeds<Seed extends Omit<Applicant, 'depth'>>(
   rules: CrawlRules,
   settings: CrawlSettings,
   seeds: readonly Seed[],
+  /** What else may refuse one that the rules let in. */
+  filter: (seed: Seed) => { readonly code: Code; readonly detail: string } | null = () => null,
 ): JudgedSeeds<Seed> {
   const anywhere: CrawlRules = { ...rules, scope: { kind: 'any' } };
-  const judged = seeds.map((seed) => ({ seed, refusal: refusalOf(anywhere, { ...seed, depth: 0 }) }));
+  const judged = seeds.map((seed) => ({ seed, refusal: refusalOf(anywhere, { ...seed, depth: 0 }) ?? filter(seed) }));
   const admitted = judged.flatMap(({ seed, refusal }) => (refusal === null ? [seed] : []));
   const refused = judged.flatMap(({ seed: { url }, refusal }) =>
-    refusal === null ? [] : [{ url, code: refusal.code }],
+    refusal === null ? [] : [{ url, code: refusal.code, detail: refusal.detail }],
   );
   const stored = new Set(settings.scopeHosts);
   const hosts = new Set(admitted.map(({ host }) => host));

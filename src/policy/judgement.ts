@@ -95,6 +95,7 @@ const ROW_OF_CODE = {
   unsupported_scheme: 'unreachable_by_us',
   guard_refused:      'unreachable_by_us',
   worker_crashed:     'crash',
+  plugin_failed:      'crash',
   interrupted:        'interrupted',
 } as const satisfies Partial<Record<Code, RowName>>;
 
@@ -157,7 +158,9 @@ export function judgeContent(
   if (transport.outcome === 'redirected') return concluded(ROWS.beyond_bound, 'redirect_without_target', status);
   if (transport.outcome === 'fetched' && parsed.contentDigest === digestBefore)
     return concluded(ROWS.same_content, 'same_content', status);
-  return concluded(transport, transport.code, status);
+  // The content is here, whatever a plug-in made of it.
+  const isPlugInAtFault = transport.code === 'ok' && parsed.plugInFault !== undefined;
+  return concluded(transport, isPlugInAtFault ? 'plugin_failed' : transport.code, status);
 }
 
 /** Why a URL wasn't asked for at all: the rules in force say no, or can't be known (P4, P5). */

@@ -6,10 +6,11 @@
  */
 import type { CrawlSettings, SettingsChange } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
-import type { Attempt, Code } from '../domain/outcome.js';
+import type { Attempt } from '../domain/outcome.js';
+import type { Delivery } from '../domain/delivery.js';
 import type { ArchiveRecords, PageKind } from '../domain/parsing.js';
 import type { Archived, DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';
-import type { UrlKey } from '../domain/url.js';
+import type { RefusedSeed, UrlKey } from '../domain/url.js';
 import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
 
 /** A URL that enters the registry and its host's ready queue, or the blocked one where its record says that robots.txt disallows it. */
@@ -49,6 +50,19 @@ export interface PageLine {
   /** It asks not to be indexed; null after a 304. */
   readonly noindex: boolean | null;
   readonly outcome: 'fetched' | 'unchanged';
+  /** What a content handler made of it, as JSON text; absent without one. */
+  readonly data?: string;
+}
+
+/** Where a page's record lies in the archive. */
+export interface ArchivePlace {
+  /** Whether the body is there, or what the archive held before is referred to. */
+  readonly type: 'response' | 'revisit';
+  /** Path of the archive file from the data directory. */
+  readonly file: string;
+  /** Of the member, which can be read by itself. */
+  readonly offset: number;
+  readonly length: number;
 }
 
 /** What one answer leaves in the archive. The store decides whether it is kept whole or as a revisit. */
@@ -86,6 +100,8 @@ export interface HostPart {
   readonly wakeAtMs: number | null;
   readonly visits: readonly VisitSummary[];
   readonly page: PageLine | null;
+  /** Of that page, for whoever embeds the crawl: not stored. Absent where nobody asks. */
+  readonly delivery?: Delivery;
   readonly archive: ArchiveEntry | null;
   readonly dead: readonly DeadLetter[];
   /** Added by the frontier. */
@@ -101,7 +117,7 @@ export interface SeedPart {
   /** Those that are known and stand in no queue are queued once more, with all that is known of them. */
   readonly again: boolean;
   readonly seeds: readonly { readonly url: string; readonly key: UrlKey }[];
-  readonly refused: readonly { readonly url: string; readonly code: Code }[];
+  readonly refused: readonly RefusedSeed[];
   readonly admitted: readonly Admission[];
   /** Hosts that they widened the scope to. */
   readonly settings: SettingsChange | null;
@@ -129,6 +145,8 @@ export interface CommitReceipt {
     readonly news: PriorityClass | null;
   })[];
   readonly totals: Totals;
+  /** Of parts with a delivery: where their records came to lie. A batch that was there already does not say. */
+  readonly places?: ReadonlyMap<Part, ArchivePlace>;
 }
 
 /** Over the whole store. */

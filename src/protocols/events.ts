@@ -1,8 +1,10 @@
 /** What the crawl tells the outside as it happens: to the command line, to an embedding program, to tests. */
+import type { Delivery } from '../domain/delivery.js';
 import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { BenchFacts } from './bench.js';
-import type { Totals } from './commit.js';
+import type { ArchivePlace, PageLine, Totals } from './commit.js';
+import type { RefusedSeed } from '../domain/url.js';
 import type { Attempt, Code, OutcomeKind } from '../domain/outcome.js';
 
 export type EndReason = 'done' | 'only-waiting' | 'max-pages' | 'max-seconds' | 'interrupted';
@@ -21,11 +23,18 @@ export type CrawlEvent =
       readonly durationMs: number;
     }
   | {
+      /** A page whose visit is committed, for whoever embeds the crawl; only where one asks. */
+      readonly event: 'page';
+      readonly line: PageLine;
+      readonly delivery: Delivery;
+      readonly place: ArchivePlace | null;
+    }
+  | {
       readonly event: 'seeded';
       readonly command: number;
       readonly queued: readonly string[];
       readonly known: readonly string[];
-      readonly refused: readonly { readonly url: string; readonly code: Code }[];
+      readonly refused: readonly RefusedSeed[];
     }
   | { readonly event: 'changed'; readonly command: number; readonly settings: CrawlSettings }
   /** A seed redirects to another host of its site, which the crawl may enter from now on. */

@@ -1,8 +1,7 @@
 /** What may be said to the frontier, the priority actor: admission, front queues, fan-out to hosts. */
 import type { HostName } from '../domain/host.js';
-import type { Code } from '../domain/outcome.js';
 import type { PriorityClass } from '../domain/record.js';
-import type { Candidate } from '../domain/url.js';
+import type { Candidate, RefusedSeed } from '../domain/url.js';
 import type { RulesInForce } from '../policy/last-look.js';
 import type { CommitReceipt, HostPart, Part } from './commit.js';
 import type { HostsListed, SetAside } from './effects.js';
@@ -27,7 +26,7 @@ export interface Seed {
   /** Fetch those that are known already once more; what is in a queue is left as it is. */
   readonly again: boolean;
   readonly candidates: readonly Candidate[];
-  readonly refused: readonly { readonly url: string; readonly code: Code }[];
+  readonly refused: readonly RefusedSeed[];
 }
 
 /** What a command changes of the crawl. Answered by the event `changed`, after its commit. */

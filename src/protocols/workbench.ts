@@ -5,6 +5,11 @@ import type { HostName } from '../domain/host.js';
 import type { PriorityClass } from '../domain/record.js';
 import type { Notice, Pressure, SetAside } from './effects.js';
 
+/** Why permits are held while an operator has paused the crawl. */
+export const PAUSED = 'paused';
+/** Why they are while whoever embeds the crawl has not taken the pages that are there. */
+export const CONSUMER = 'consumer';
+
 /** Names a request from its permit to its end. Grows, never comes twice in the life of a process. */
 export type PermitNumber = number;
 

@@ -1,19 +1,11 @@
 /** pages.jsonl: one line a visit that ended in fetched or unchanged. The field names are a contract with its readers. */
-import type { PageLine } from '../protocols/commit.js';
+import type { ArchivePlace, PageLine } from '../protocols/commit.js';
 
-export interface WarcPlace {
-  /** Whether the body is there, or what the archive held before is referred to. */
-  readonly type: 'response' | 'revisit';
-  /** Path of the archive file from the data directory. */
-  readonly file: string;
-  /** Of the member, which can be read by itself. */
-  readonly offset: number;
-  readonly length: number;
-}
+export type WarcPlace = ArchivePlace;
 
 /** One line with its line end. */
 export function pageLine(page: PageLine, warc: WarcPlace | null): string {
-  return `${JSON.stringify({
+  const line = JSON.stringify({
     url: page.url,
     canonical: page.canonical,
     fetchedAt: page.fetchedAt,
@@ -29,7 +21,8 @@ export function pageLine(page: PageLine, warc: WarcPlace | null): string {
     noindex: page.noindex,
     outcome: page.outcome,
     warc,
-  })}\n`;
+  });
+  return page.data === undefined ? `${line}\n` : `${line.slice(0, -1)},"data":${page.data}}\n`;
 }
 
 /** Where a line says its archive record lies: null when it lies nowhere, undefined when it is no line of ours. */

@@ -99,12 +99,13 @@ export class Appending {
     return { appends: new Map(), archiveNumber: this.#archiveNumber, pages: 0 };
   }
 
-  /** Adds what one visit leaves. */
-  take(plan: AppendPlan, kept: Kept | null, page: PageLine | null): void {
+  /** Adds what one visit leaves, and says where its record will lie. */
+  take(plan: AppendPlan, kept: Kept | null, page: PageLine | null): WarcPlace | null {
     const place = kept === null ? null : this.#takeArchive(plan, kept);
-    if (page === null) return;
+    if (page === null) return place;
     this.#takeLine(plan, PAGES_FILE, pageLine(page, place));
     plan.pages++;
+    return place;
   }
 
   /** One write a file, all at once. */

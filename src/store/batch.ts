@@ -13,7 +13,16 @@ import { type HostName, partitionOf } from '../domain/host.js';
 import type { Archived, DeadLetter, QueuePosition, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import { isAtRest, maySeedAgain, queuedAgain } from '../policy/history.js';
-import type { Admission, ArchiveEntry, CommitReceipt, HostPart, Move, Part, Totals } from '../protocols/commit.js';
+import type {
+  Admission,
+  ArchiveEntry,
+  ArchivePlace,
+  CommitReceipt,
+  HostPart,
+  Move,
+  Part,
+  Totals,
+} from '../protocols/commit.js';
 import { type Appending, type AppendPlan, markOf, segmentsOf } from './appending.js';
 import {
   decodeCounts,
@@ -296,6 +305,7 @@ class Building {
   /** Payloads that this batch archives whole. */
   readonly #originals = new Map<string, Archived>();
   readonly #known: UrlKey[] = [];
+  readonly #places = new Map<Part, ArchivePlace>();
   readonly #visits: { key: UrlKey; host: HostName }[] = [];
   #urls: number;
   #nextSequence: number;
@@ -358,7 +368,8 @@ class Building {
     for (const { origin, state } of part.robots)
       this.rows.put(robotsKey(draft.partition, part.host, origin), encodeRobots(state));
     if (part.archive === null && part.page === null) return;
-    this.#store.appending.take(this.#plan, kept, part.page);
+    const place = this.#store.appending.take(this.#plan, kept, part.page);
+    if (part.delivery !== undefined && place !== null) this.#places.set(part, place);
     for (const { record } of part.moves) this.#visits.push({ key: record.key, host: part.host });
   }
 
@@ -430,7 +441,8 @@ class Building {
     const state = this.#stateAfter(batch, gains);
     this.rows.put(META.state, encodeState(state));
     const unsynced = this.#putFiles(batch, sync, unsyncedBefore);
-    const receipt = { known: this.#known, queues: receipts, totals: state.totals };
+    const places = this.#places.size === 0 ? {} : { places: this.#places };
+    const receipt = { known: this.#known, queues: receipts, totals: state.totals, ...places };
     return { rows: this.rows, plan: this.#plan, state, settings: this.#settings, receipt, queues, unsynced };
   }
 

@@ -4,26 +4,8 @@
  * Counted by the first name of the path and the type of the message; logged for the first ten of such a pair and then
  * at powers of two, so that a flood of millions is two dozen lines.
  */
+import type { DeadLetterCount, DeathOfLetter } from './counts.js';
 import type { LogPort } from '../protocols/ports.js';
-
-export type DeathOfLetter =
-  | 'no_such_actor'
-  | 'wrong_shard'
-  | 'stopped'
-  | 'stopping'
-  | 'cooling'
-  | 'inbox_full'
-  | 'oldest_dropped'
-  | 'not_understood'
-  | 'in_hand_dropped'
-  | 'set_aside';
-
-export interface DeadLetterCount {
-  /** First name of the paths that they were meant for. */
-  readonly under: string;
-  readonly message: string;
-  readonly count: number;
-}
 
 const LOGGED_FIRST = 10;
 

@@ -12,7 +12,7 @@
 import { Budget, backOffMs } from './budget.js';
 import { Cell, type Tally } from './cell.js';
 import type { SetAside } from '../protocols/effects.js';
-import type { DeathOfLetter } from './dead-letters.js';
+import type { DeathOfLetter } from './counts.js';
 import { Sealed } from './inbox.js';
 import { endPlace, type Place, spawnPlace } from './nact.js';
 import type { Fate, Node, Runtime, Supervisor } from './runtime.js';

@@ -12,7 +12,8 @@ import type { Instant, Ref, Tagged } from '../protocols/actor.js';
 import type { FetchEnded, Log, Notice } from '../protocols/effects.js';
 import type { Ports } from '../protocols/ports.js';
 import { Cell, type Tally } from './cell.js';
-import { type DeadLetterCount, DeadLetters, type DeathOfLetter } from './dead-letters.js';
+import type { ActorCounts, DeathOfLetter, KernelCounts } from './counts.js';
+import { DeadLetters } from './dead-letters.js';
 import { OnDemand } from './directory.js';
 import { type FaultPlan, Faults } from './faults.js';
 import { Group } from './group.js';
@@ -28,29 +29,6 @@ export interface KernelOptions {
   readonly faults?: FaultPlan;
   /** Bytes of bodies that a message holds, given back to the client when the message is discarded. Default: those of `fetchEnded`. */
   readonly bytesIn?: (message: Tagged) => number;
-}
-
-export interface ActorCounts {
-  readonly path: string;
-  readonly kind: 'actor' | 'onDemand';
-  readonly turns: number;
-  readonly messages: number;
-  readonly restarts: number;
-  /** Messages that wait. */
-  readonly inbox: number;
-  /** 1 or 0 for an actor; cells in the directory for actors on demand. */
-  readonly live: number;
-}
-
-export interface KernelCounts {
-  readonly actors: readonly ActorCounts[];
-  readonly deadLetters: readonly DeadLetterCount[];
-  /** Answers that came for an incarnation that was gone. */
-  readonly staleAnswers: number;
-  readonly faultsInjected: number;
-  /** Errors of ports, hooks and the kernel itself that were caught. */
-  readonly strays: number;
-  readonly timers: number;
 }
 
 export interface StopReport {

@@ -1,5 +1,5 @@
 /** The tree as text: what `orbweaver tree` prints, and what ARCHITECTURE.md shows. */
-import type { KernelCounts } from './kernel.js';
+import type { KernelCounts } from './counts.js';
 import { childPath, type GroupSpec, type NodeSpec } from './specification.js';
 
 /** One line a child: its name, how it is kept, why it stands there; with counts also what it has done. Ends without a line break. */

@@ -2,7 +2,7 @@
 import type { Instant, Tagged } from '../protocols/actor.js';
 import type { Log, Notice } from '../protocols/effects.js';
 import type { Ports } from '../protocols/ports.js';
-import type { DeathOfLetter } from './dead-letters.js';
+import type { DeathOfLetter } from './counts.js';
 import type { Faults } from './faults.js';
 import type { Letter } from './inbox.js';
 import type { Place } from './nact.js';

@@ -218,6 +218,17 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     follows: REFUSED_BY_RULE,
     advice: 'Take that pattern away to have it.',
   },
+  filtered: {
+    said: 'the URL filter of the program that runs the crawl left it',
+    follows: REFUSED_BY_RULE,
+    advice: 'Look at the reason that the filter gives.',
+  },
+  plugin_failed: {
+    said: 'a plug-in of the program that runs the crawl failed on it',
+    follows:
+      'A page that came is kept all the same, without what the plug-in would have made of it; a URL that a filter failed on is not let in.',
+    advice: 'The log has what the plug-in said; mend it, then give the URL as a seed with `again`.',
+  },
   not_included: {
     said: 'none of the patterns that are included matches it',
     follows: REFUSED_BY_RULE,

@@ -7,6 +7,7 @@
 import type { HostName, Origin } from '../domain/host.js';
 import type { DeadLetter, QueueSummary, Standing, UrlRecord, UrlState } from '../domain/record.js';
 import type { Source, UrlKey, UrlRefusal } from '../domain/url.js';
+import type { FilterRefusal } from '../policy/url-filter.js';
 import type { AdmissionRefusal } from '../policy/admission.js';
 import type { CanonicalStep } from '../policy/canonical-steps.js';
 import type { OriginRobots } from '../policy/robots/freshness.js';
@@ -90,7 +91,7 @@ export interface RuleFacts {
   /** The name by which the scope judges: the host, or its site. */
   readonly judgedBy: string;
   /** The first rule that refuses it; null where all let it in. */
-  readonly refusal: AdmissionRefusal | null;
+  readonly refusal: AdmissionRefusal | FilterRefusal | null;
 }
 
 export interface RunTerms {

@@ -39,7 +39,7 @@ export interface WhySources {
   readonly store: WhyStore;
   readonly nowMs: number;
   /** The crawl's rules on a URL so many links away from a seed; null where they are not known. */
-  readonly judge: ((candidate: Candidate, depth: number) => RuleFacts) | null;
+  readonly judge: ((candidate: Candidate, depth: number, isKnown: boolean) => RuleFacts) | null;
   readonly termsOf: ((host: HostName) => RunTerms) | null;
   readonly liveOf: ((url: string, host: HostName) => Promise<LiveFacts>) | null;
 }
@@ -66,7 +66,7 @@ export async function gatherFacts(asked: string, sources: WhySources): Promise<W
     host: hostFactsOf(loaded, nowMs),
     robots: robotsFactsOf(url, origin, loaded.robots, nowMs),
     // A URL that nobody has found yet is judged as if a seed linked to it.
-    rules: judge === null ? null : judge(made, record?.depth ?? 1),
+    rules: judge === null ? null : judge(made, record?.depth ?? 1, record !== null),
     terms: termsOf === null ? null : termsOf(host),
     live: liveOf === null ? null : await liveOf(url, host),
   };

@@ -6,12 +6,11 @@ import type { Attempt } from '../domain/outcome.js';
 import type { DeadLetter, UrlRecord } from '../domain/record.js';
 import type { UrlRefusal } from '../domain/url.js';
 import { pages } from '../policy/robots/freshness.js';
-import type { AdmissionRefusal } from '../policy/admission.js';
-import type { WhyFacts } from './facts.js';
+import type { RuleFacts, WhyFacts } from './facts.js';
 
 export type Situation =
   | { readonly is: 'no_url'; readonly refusal: UrlRefusal }
-  | { readonly is: 'unseen'; readonly refusal: AdmissionRefusal | null; readonly disallowed: boolean }
+  | { readonly is: 'unseen'; readonly refusal: NonNullable<RuleFacts['refusal']> | null; readonly disallowed: boolean }
   | { readonly is: 'in_flight'; readonly record: UrlRecord; readonly sinceMs: number }
   | { readonly is: 'queued'; readonly record: UrlRecord }
   /** `dueAtMs` null: its place was not found among the rows looked at. */

@@ -75,6 +75,7 @@ describe('docs/outputs.md', () => {
       links: 0,
       noindex: false,
       outcome: 'fetched',
+      data: '1',
     };
     expect(named).toEqual(Object.keys(JSON.parse(pageLine(line as unknown as Parameters<typeof pageLine>[0], null))));
   });

@@ -14,7 +14,7 @@ export interface CompiledWorker {
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** What the thread may import of the project. */
-const FOLDERS = ['domain', 'policy', 'protocols', 'page', 'sinks'];
+const FOLDERS = ['domain', 'plugins', 'policy', 'protocols', 'page', 'sinks'];
 
 /** Inside the project, so that its packages are found; in a folder that is never committed. */
 export function compileWorker(): CompiledWorker {

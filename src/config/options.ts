@@ -1,0 +1,254 @@
+/**
+ * Every option as a program gives it: the schema once more, as a type with its sentences, so that an editor shows them
+ * and no type of another package is needed. Made from the schema; a test holds it against it, and writes it anew with
+ * `npx vitest run test/config/options.test.ts -u`.
+ */
+export interface ConfigOptions {
+  /**
+   * Sent with each request. Its first word is what robots.txt is matched against; beyond loopback it must hold a URL or an address where the operator can be reached.
+   * At most 256 printable ASCII characters that begin with the product token. Default: `"Orbweaver/0.1"`.
+   */
+  readonly userAgent?: string;
+  /**
+   * How far links are followed from the seeds: their hosts, their registrable domains, or anywhere.
+   * "host" or "site" or "any". Default: `"site"`.
+   */
+  readonly scope?: 'host' | 'site' | 'any';
+  /**
+   * Only URLs that match one of these are followed; none: all are.
+   * Patterns as in robots.txt: /path, a host, host/path or a whole URL, with * and $; or regex:…. Default: `[]`.
+   */
+  readonly include?: readonly string[];
+  /**
+   * URLs that match one of these are left.
+   * Patterns as in robots.txt: /path, a host, host/path or a whole URL, with * and $; or regex:…. Default: `[]`.
+   */
+  readonly exclude?: readonly string[];
+  /**
+   * Links further from a seed are left; null: no bound.
+   * A whole number from 0 to 1000000 or null (hops). Default: `null`.
+   */
+  readonly maxDepth?: number | null;
+  /**
+   * A crawl ends when nothing falls due within this time.
+   * A number from 0 to 86400 (seconds). Default: `30`.
+   */
+  readonly waitSeconds?: number;
+  /** Where a site may have no end. */
+  readonly traps?: {
+    /**
+     * A longer URL is left; it is never cut.
+     * A whole number from 64 to 8192 (characters). Default: `2048`.
+     */
+    readonly urlCharactersMax?: number;
+    /**
+     * A path with more segments is left.
+     * A whole number from 1 to 1000 (segments). Default: `20`.
+     */
+    readonly segmentsMax?: number;
+    /**
+     * A path that goes more often in a row through the same segments is left.
+     * A whole number from 1 to 100 (times). Default: `3`.
+     */
+    readonly repeatsMax?: number;
+  };
+  /** How names become addresses. */
+  readonly dns?: {
+    /**
+     * Name servers to ask; none: those of the system.
+     * A list, each of it an IP address, with a port where it is not 53, as in 127.0.0.1:5353 or [::1]:5353. Default: `[]`.
+     */
+    readonly servers?: readonly string[];
+    /**
+     * Fixed addresses by name; *.example.org stands for all names below it, at any depth.
+     * An object from a host name in lower case, *.NAME for all names below it, or * for all to an IPv4 address or an IPv6 address. Default: `{}`.
+     */
+    readonly hosts?: Readonly<Record<string, string>>;
+  };
+  /** Which addresses may be reached. */
+  readonly guard?: {
+    /**
+     * Networks that are allowed although they are private, loopback or reserved.
+     * A list, each of it an IPv4 network such as 10.0.0.0/8 or an IPv6 network such as fd00::/8. Default: `[]`.
+     */
+    readonly allow?: readonly string[];
+  };
+  /** How often a host is asked. */
+  readonly politeness?: {
+    /**
+     * The least time from the end of a request to the next one of its host.
+     * A whole number from 0 to 3600000 (milliseconds). Default: `1000`.
+     */
+    readonly delayMs?: number;
+    /**
+     * Delays of their own for some hosts; *.example.org stands for all names below it, at any depth.
+     * An object from a host name in lower case, *.NAME for all names below it, or * for all to a whole number from 0 to 3600000 (milliseconds). Default: `{}`.
+     */
+    readonly hostDelaysMs?: Readonly<Record<string, number>>;
+    /**
+     * A host is left alone for this many times as long as it took to answer; 0 switches that off.
+     * A number from 0 to 1000 (times). Default: `10`.
+     */
+    readonly adaptiveFactor?: number;
+    /**
+     * The least time between two requests to one address; 0 switches that off.
+     * A whole number from 0 to 60000 (milliseconds). Default: `100`.
+     */
+    readonly addressDelayMs?: number;
+    /**
+     * Networks whose addresses have no clock of their own, as of a large cache.
+     * A list, each of it an IPv4 network such as 10.0.0.0/8 or an IPv6 network such as fd00::/8. Default: `[]`.
+     */
+    readonly addressExempt?: readonly string[];
+  };
+  /** Requests and their bounds. */
+  readonly fetch?: {
+    /**
+     * Requests at once.
+     * A whole number from 1 to 4096 (requests). Default: `256`.
+     */
+    readonly slots?: number;
+    /**
+     * The whole of a request, from the connection to the last byte.
+     * A whole number from 100 to 600000 (milliseconds). Default: `20000`.
+     */
+    readonly timeoutMs?: number;
+    /**
+     * A body beyond it, after decompression, is refused.
+     * A whole number from 1 to 1073741824 (bytes). Default: `16777216`.
+     */
+    readonly bytesMax?: number;
+    /**
+     * A header block beyond it is refused.
+     * A whole number from 1024 to 1048576 (bytes). Default: `65536`.
+     */
+    readonly headerBytesMax?: number;
+    /**
+     * Open connections, idle ones included; the oldest idle one gives way.
+     * A whole number from 1 to 65536 (connections). Default: `1024`.
+     */
+    readonly socketsMax?: number;
+    /**
+     * Visits begun and not yet committed: what a crash may repeat.
+     * A whole number from 1 to 65536 (visits). Default: `256`.
+     */
+    readonly openVisitsMax?: number;
+    /**
+     * Bodies in memory; above half of it no request begins, at the whole of it sockets are paused.
+     * A whole number from 1048576 to 68719476736 (bytes). Default: `268435456`.
+     */
+    readonly bodyBudgetBytes?: number;
+  };
+  /** robots.txt. */
+  readonly robots?: {
+    /**
+     * The whole of a request for robots.txt.
+     * A whole number from 100 to 600000 (milliseconds). Default: `10000`.
+     */
+    readonly timeoutMs?: number;
+    /**
+     * Obey what a page asks of robots by meta element or X-Robots-Tag header: nofollow.
+     * True or false. Default: `true`.
+     */
+    readonly meta?: boolean;
+  };
+  /** Which links of a page are followed. */
+  readonly links?: {
+    /**
+     * What a page shows: images, with every candidate of a srcset, style sheets and icons; after documents of equal depth.
+     * True or false. Default: `true`.
+     */
+    readonly embeds?: boolean;
+    /**
+     * What a form that asks by GET leads to when it is sent as it stands.
+     * True or false. Default: `false`.
+     */
+    readonly forms?: boolean;
+    /**
+     * Links with rel=nofollow.
+     * "skip" or "follow". Default: `"skip"`.
+     */
+    readonly nofollow?: 'skip' | 'follow';
+  };
+  /** Reading pages. */
+  readonly page?: {
+    /**
+     * Links taken from one page; the rest is counted and left.
+     * A whole number from 0 to 1000000 (links). Default: `5000`.
+     */
+    readonly linksMax?: number;
+    /**
+     * Threads that read pages; without a value, by the number of cores.
+     * A whole number from 1 to 64 (threads). Default: `2`.
+     */
+    readonly threads?: number;
+  };
+  /** WARC files. */
+  readonly archive?: {
+    /**
+     * Keep requests and responses in WARC files.
+     * True or false. Default: `true`.
+     */
+    readonly enabled?: boolean;
+    /**
+     * Keep with each page how it was found and what it links to, as a metadata record.
+     * True or false. Default: `true`.
+     */
+    readonly metadata?: boolean;
+    /**
+     * A WARC file that reaches it is closed and a new one begun.
+     * A whole number from 100000 to 1000000000000 (bytes). Default: `1000000000`.
+     */
+    readonly fileBytesMax?: number;
+  };
+  /** Certificates. */
+  readonly tls?: {
+    /**
+     * A PEM file of authorities that are trusted beside those of the runtime.
+     * A text or null. Default: `null`.
+     */
+    readonly ca?: string | null;
+  };
+  /** Deliveries after a failure. */
+  readonly retry?: {
+    /**
+     * Waits before each further delivery; the last one repeats.
+     * A list, each of it a number from 0 to 86400 (seconds). Default: `[2,10,30,60,120]`.
+     */
+    readonly delaysSeconds?: readonly number[];
+    /**
+     * Deliveries in all; then the URL is a dead letter.
+     * A whole number from 1 to 100 (deliveries). Default: `8`.
+     */
+    readonly deliveriesMax?: number;
+  };
+  /** Hosts that fail. */
+  readonly breaker?: {
+    /**
+     * Failures in a row that close a host.
+     * A whole number from 1 to 1000 (failures). Default: `5`.
+     */
+    readonly failures?: number;
+    /**
+     * The first time for which it stays closed; it doubles.
+     * A number from 1 to 3600 (seconds). Default: `30`.
+     */
+    readonly quarantineSeconds?: number;
+  };
+  /** The filter of known URLs. */
+  readonly seen?: {
+    /**
+     * It keeps to one false hit in a hundred up to this size.
+     * A whole number from 1000 to 10000000000 (URLs). Default: `10000000`.
+     */
+    readonly expectedUrls?: number;
+  };
+  /** Host actors. */
+  readonly hosts?: {
+    /**
+     * Hosts kept ready per fetch slot.
+     * A number from 1 to 100 (hosts). Default: `3`.
+     */
+    readonly activeFactor?: number;
+  };
+}

@@ -1,0 +1,23 @@
+/** Credentials in texts that people and files get to see: none may stay in them. */
+
+const REPLACEMENT = '[redacted]';
+const SECRET_FIELD = /authorization|cookie|password|passwd|secret|apikey|token/i;
+/** `user:password@` or `user@` between the slashes and the host. */
+const CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi;
+
+/** The same text with the credentials of every URL in it replaced. */
+export function withoutCredentials(text: string): string {
+  return text.includes('@') ? text.replace(CREDENTIALS, `$1${REPLACEMENT}@`) : text;
+}
+
+type Fields = Readonly<Record<string, string | number | boolean | null>>;
+
+/** Fields of a log line: values of those that are named for secrets are replaced as a whole. */
+export function fieldsWithoutCredentials(fields: Fields): Fields {
+  const clean: Record<string, string | number | boolean | null> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (SECRET_FIELD.test(name) && value !== null) clean[name] = REPLACEMENT;
+    else clean[name] = typeof value === 'string' ? withoutCredentials(value) : value;
+  }
+  return clean;
+}
