@@ -21,6 +21,7 @@ import { type Bloom, createBloom } from './domain/bloom.js';
 import type { CrawlSettings } from './domain/crawl-settings.js';
 import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { DeliveryTerms } from './domain/delivery.js';
+import type { Code } from './domain/outcome.js';
 import type { HostName } from './domain/host.js';
 import type { Candidate } from './domain/url.js';
 import { createHttpClient } from './net/http.js';
@@ -98,6 +99,8 @@ export interface CrawlOutcome {
   readonly blockedByRobots: number;
   readonly refused: number;
   readonly challenged: number;
+  /** What was found and left by the rules of the crawl, by code; once each time it was found. */
+  readonly refusedOnAdmission: Readonly<Partial<Record<Code, number>>>;
   readonly deadLettered: number;
   readonly discovered: number;
   readonly queued: number;
@@ -291,7 +294,7 @@ export function planTree(
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
       resumed: opened.totals.urls > 0,
-      rules: rulesOf(configured, settings, []),
+      rules: rulesOf(configured, settings),
     },
     host: (name) => ({
       name,
@@ -355,6 +358,7 @@ class RunningCrawl implements Crawl, Live {
   private pages = 0;
   private totals: Totals;
   private hostsActive = 0;
+  private notAdmitted: CrawlOutcome['refusedOnAdmission'] = {};
   private readonly holds = new Set<string>();
   private waiting: CrawlOutcome['waiting'] = [];
   private resolveReason: (reason: EndReason) => void = () => {};
@@ -514,6 +518,7 @@ class RunningCrawl implements Crawl, Live {
       case 'totals':
         this.totals = event.totals;
         this.hostsActive = event.hostsActive;
+        this.notAdmitted = event.notAdmitted;
         this.movedAtMs = SYSTEM_CLOCK.wallMs();
         break;
       case 'held':
@@ -563,6 +568,7 @@ class RunningCrawl implements Crawl, Live {
       blockedByRobots: of('blocked_by_robots'),
       refused: of('refused'),
       challenged: of('challenged'),
+      refusedOnAdmission: this.notAdmitted,
       deadLettered: totals.dead,
       discovered: totals.urls,
       queued: totals.ready + totals.waiting + totals.parked,

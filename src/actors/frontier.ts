@@ -33,7 +33,7 @@ import type { Attempt, Code } from '../domain/outcome.js';
 import type { PriorityClass, RobotsEvidence, UrlRecord } from '../domain/record.js';
 import type { Candidate, UrlKey } from '../domain/url.js';
 import { drawClass } from '../policy/draw.js';
-import { type AdmissionRefusal, type CrawlRules, refusalOf, rulesOf } from '../policy/admission.js';
+import { type AdmissionRefusal, type CrawlRules, judgeSeeds, refusalOf, rulesOf } from '../policy/admission.js';
 import { type FilterRefusal, filterRefusal } from '../policy/url-filter.js';
 import type { UrlFilter } from '../plugins/url-filter.js';
 import { disallowedBy } from '../policy/last-look.js';
@@ -119,7 +119,7 @@ const SET_ASIDE_MARGIN_MS = 1_000;
 export const frontier: Behaviour<Props, State, Message> = {
   start: (props) => {
     const { settings } = props;
-    const rules = rulesOf(props.configured, settings, []);
+    const rules = rulesOf(props.configured, settings);
     const state: State = {
       props,
       settings,
@@ -165,29 +165,20 @@ export const frontier: Behaviour<Props, State, Message> = {
   on: {
     seed: (state, { command, again, candidates, refused }, now) => {
       begin(state);
-      const effects: Effect[] = [];
-      const settings = widenTo(state, hostsOf(candidates), effects);
-      const admitted: Admission[] = [];
-      const seeds: Candidate[] = [];
-      const left = [...refused];
-      for (const candidate of candidates) {
-        const refusal = refusalFor(state, candidate, SEEDED.via, SEEDED.depth, effects);
-        if (refusal !== null) {
-          left.push({ url: candidate.url, code: refusal.code, detail: refusal.detail });
-          continue;
-        }
-        seeds.push(candidate);
-        const admission = admit(state, candidate, SEEDED, now, null);
-        if (admission !== null) admitted.push(admission);
-      }
+      const failures: Effect[] = [];
+      const filter = (seed: Candidate) => filteredBy(state, seed, SEEDED.via, SEEDED.depth, failures);
+      const judged = judgeSeeds(state.rules, state.settings, candidates, filter);
+      const { admitted: seeds, refused: left, scopeHosts } = judged;
+      const effects = [...failures, ...enter(state, scopeHosts)];
+      const admitted = seeds.flatMap((candidate) => admit(state, candidate, SEEDED, now, null) ?? []);
       const part: Part = {
         kind: 'seed',
         command,
         again,
         seeds: seeds.map(({ url, key }) => ({ url, key })),
-        refused: left,
+        refused: [...refused, ...left],
         admitted,
-        settings,
+        settings: scopeHosts.length === 0 ? null : { scopeHosts },
       };
       return settleDown(state, now, [...effects, toRecorder(state, part)]);
     },
@@ -350,14 +341,24 @@ function admitFound(state: State, found: Found, now: Instant, effects: Effect[])
 /** By the rules of the crawl, then by the filter of the program that runs it. */
 function refusalFor(
   state: State,
-  { url, host, source, element, rel }: Candidate,
+  candidate: Candidate,
   via: string | null,
   depth: number,
   effects: Effect[],
 ): AdmissionRefusal | FilterRefusal | null {
-  const refusal = refusalOf(state.rules, { url, host, depth });
+  const { url, host } = candidate;
+  return refusalOf(state.rules, { url, host, depth }) ?? filteredBy(state, candidate, via, depth, effects);
+}
+
+function filteredBy(
+  state: State,
+  { url, host, source, element, rel }: Candidate,
+  via: string | null,
+  depth: number,
+  effects: Effect[],
+): FilterRefusal | null {
   const { filter } = state.props;
-  if (refusal !== null || filter === undefined) return refusal;
+  if (filter === undefined) return null;
   const filtered = filterRefusal(filter, { url, host, depth, source, element, rel, via });
   if (filtered?.code === 'plugin_failed') {
     const count = ++state.filterFailures;
@@ -439,26 +440,24 @@ function priorityOf({ source, element, rel }: Candidate, depth: number): Priorit
 /** P6: where a seed redirects to within its site is what the operator meant, and is said. */
 function follow(state: State, from: HostName, found: Found, effects: Effect[]): SettingsChange | null {
   const targets = found.candidates.filter(({ source, host }) => source === 'redirect' && siteOf(from) === siteOf(host));
-  const settings = widenTo(state, hostsOf(targets), effects);
-  for (const to of settings?.scopeHosts ?? []) {
+  const scopeHosts = [...new Set(targets.map(({ host }) => host))].filter((host) => !inScope(state.rules.scope, host));
+  if (scopeHosts.length === 0) return null;
+  effects.push(...enter(state, scopeHosts));
+  for (const to of scopeHosts) {
     effects.push(log('info', 'scope_widened', { from, to }));
     effects.push({ do: 'announce', event: { event: 'scope_widened', from, to } });
   }
-  return settings;
-}
-
-function hostsOf(candidates: readonly Candidate[]): HostName[] {
-  return [...new Set(candidates.map(({ host }) => host))];
-}
-
-/** Null: all of them may be entered already. */
-function widenTo(state: State, hosts: readonly HostName[], effects: Effect[]): SettingsChange | null {
-  const scopeHosts = hosts.filter((host) => !inScope(state.rules.scope, host));
-  if (scopeHosts.length === 0) return null;
-  state.settings = { ...state.settings, scopeHosts: [...state.settings.scopeHosts, ...scopeHosts] };
-  state.rules = { ...state.rules, scope: widenAll(state.rules.scope, scopeHosts) };
-  effects.push(tellRules(state));
   return { scopeHosts };
+}
+
+/** These hosts are in the scope from now on; the part in hand stores them. */
+function enter(state: State, scopeHosts: readonly HostName[]): Effect[] {
+  if (scopeHosts.length === 0) return [];
+  state.settings = changed(state.settings, { scopeHosts });
+  const scope = widenAll(state.rules.scope, scopeHosts);
+  if (scope === state.rules.scope) return [];
+  state.rules = { ...state.rules, scope };
+  return [tellRules(state)];
 }
 
 /** What a wish changes of settings. */
@@ -474,7 +473,7 @@ export function settingsChange(settings: CrawlSettings, { exclude, admit, paused
 function adopt(state: State, change: SettingsChange): Effect[] {
   if (changesNothing(change)) return [];
   state.settings = changed(state.settings, change);
-  state.rules = rulesOf(state.props.configured, state.settings, []);
+  state.rules = rulesOf(state.props.configured, state.settings);
   return [tellRules(state)];
 }
 

@@ -12,7 +12,7 @@ import { type Effect, schedule, send } from '../protocols/effects.js';
 import type { Ask, Verdict } from '../protocols/workbench.js';
 import { emit, settleStopped, unpark } from './host-parts.js';
 import { delayMsOf, type Live, type State } from './host-state.js';
-import { addressOf, nextStep, type Step } from './host-steps.js';
+import { addressOf, nextStep, type Step, type Stopped } from './host-steps.js';
 
 export function awake(state: Live, now: Instant): Turn<State> {
   if (state.activity.doing !== 'resting') return proceed(state, now, [], null);
@@ -48,9 +48,7 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
       for (const entry of step.entries) queues.take(queue, entry);
       return [emit(state, { moves: unpark(step.entries) }, now)];
     case 'settle':
-      for (const { entry } of step.stopped) queues.take(queue, entry);
-      if (state.names.known !== null) state.names.known = { ...state.names.known, charged: true };
-      return [emit(state, { settlements: step.stopped.map((stopped) => settleStopped(state, stopped, now)) }, now)];
+      return [settle(state, step.stopped, now)];
     case 'decline':
       return state.errands.splice(0).map(({ for: asker, origin }) => {
         const code = step.resolution.kind === 'refused' ? 'guard_refused' : step.resolution.code;
@@ -87,6 +85,13 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
   }
 }
 
+/** Rows that the last look stopped, as a part. */
+export function settle(state: Live, rows: readonly Stopped[], now: Instant): Effect {
+  for (const { entry } of rows) queues.take(state.queue, entry);
+  if (state.names.known !== null) state.names.known = { ...state.names.known, charged: true };
+  return emit(state, { settlements: rows.map((stopped) => settleStopped(state, stopped, now)) }, now);
+}
+
 export function idleLater({ props }: Live, now: Instant): Effect {
   return schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
 }
@@ -96,5 +101,5 @@ function askFor(state: Live, { priority }: Extract<Step, { step: 'ask' }>, now: 
   if (address === null) throw new Error('asking without an address');
   state.activity.doing = 'asking';
   const addressClock = addressClockKey(address.address, state.props.addressExempt);
-  return { host: state.props.name, address, addressClock, priority, delayMs: delayMsOf(state, now.wallMs) };
+  return { host: state.props.name, address, addressClock, priority, delayMs: delayMsOf(state) };
 }

@@ -66,7 +66,6 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     asking: new Map(),
     errands,
     orphan,
-    rules: null,
   };
   return proceed(live, now, notesOf(props.name, loaded.head.notes), null);
 }

@@ -43,7 +43,7 @@ export function owedToTheGate(held: State, lost: Message | null, now: Instant): 
 export function orphanOf(held: State, now: Instant): Orphan | null {
   if (held.phase !== 'live') return held.orphan;
   for (const [permit, visit] of held.open) {
-    if (visit.phase === 'fetching' && visit.what === 'page') return { permit, delayMs: delayMsOf(held, now.wallMs) };
+    if (visit.phase === 'fetching' && visit.what === 'page') return { permit, delayMs: delayMsOf(held) };
   }
   return held.orphan;
 }

@@ -21,7 +21,7 @@ import { type Effect, log, send } from '../protocols/effects.js';
 import type { RobotsFound } from '../protocols/host.js';
 import type { Permit, PermitNumber, Verdict } from '../protocols/workbench.js';
 import { archiveEntry, emit, emitContent, emitTransport } from './host-parts.js';
-import { goOn, proceed } from './host-proceed.js';
+import { goOn, proceed, settle } from './host-proceed.js';
 import { foundOut } from './host-robots.js';
 import {
   delayMsOf,
@@ -41,10 +41,9 @@ const ROBOTS_DECODED_BYTES_MAX = 8 * ROBOTS_BYTES_MAX;
 
 /** The last look: what the permit is spent on is chosen now, by the rules in force now. */
 export function spend(state: Live, permit: Permit, now: Instant): Turn<State> {
-  state.rules = permit.rules;
-  const { target, stopped } = choose(state, now);
-  if (target === null || stopped.length > 0 || silence(state, now) !== null)
-    return goOn(state, now, [giveBack(permit)]);
+  const { target, stopped } = choose(state, now, permit.rules);
+  if (stopped.length > 0) return goOn(state, now, [giveBack(permit), settle(state, stopped, now)]);
+  if (target === null || silence(state, now) !== null) return goOn(state, now, [giveBack(permit)]);
   const asked = breakers.ask(state.snapshot.breaker, now.wallMs);
   state.snapshot = { ...state.snapshot, breaker: asked.state };
   state.activity.doing = 'fetching';
@@ -167,7 +166,7 @@ export function learn(state: Live, transport: TransportJudgement, durationMs: nu
     lastDurationMs: Math.round(durationMs),
     requests: snapshot.requests + 1,
   };
-  const delayMs = delayMsOf(state, now.wallMs);
+  const delayMs = delayMsOf(state);
   // A refusal that names no time asks for patience all the same.
   return Math.max(closedForMs, transport.pace === 'slower' ? 2 * delayMs : delayMs);
 }
@@ -263,8 +262,7 @@ export function read(
   const part = emit(state, { permit, archive: archiveEntry(visit, result) }, now);
   const effects = [part, ...foundOut(state, visit, found, now)];
   const { closedForMs } = visit;
-  const verdict =
-    closedForMs === null ? null : { permit, closedForMs: Math.max(closedForMs, delayMsOf(state, now.wallMs)) };
+  const verdict = closedForMs === null ? null : { permit, closedForMs: Math.max(closedForMs, delayMsOf(state)) };
   return proceed(state, now, effects, verdict);
 }
 

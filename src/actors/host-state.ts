@@ -7,15 +7,14 @@ import type { HostName, Origin } from '../domain/host.js';
 import type { FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
 import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
 import type { AddressRange } from '../policy/addresses.js';
-import type { CrawlRules } from '../policy/admission.js';
 import type { BackQueue } from '../policy/back-queue.js';
 import { delayAfter } from '../policy/delay.js';
 import type { BreakerTerms } from '../policy/breaker.js';
 import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import {
+  lastGoodOf,
   type OriginRobots,
-  pages,
   type RobotsCopy,
   type RobotsValidators,
   UNKNOWN,
@@ -110,8 +109,6 @@ export interface Live {
   readonly asking: Map<Origin, RobotsHunt>;
   readonly errands: Errand[];
   readonly orphan: Orphan | null;
-  /** What the crawl may enter, as the newest permit said; null before the first. */
-  rules: CrawlRules | null;
 }
 
 /** What the actor waits for before its next step: one thing at a time. */
@@ -215,12 +212,14 @@ export function robotsUrlOf(origin: Origin): string {
   return `${origin}/robots.txt`;
 }
 
-/** The delay that holds for this host now (P2): one clock, so the slowest of its origins' rules. */
-export function delayMsOf(state: Live, nowWallMs: number): number {
+/**
+ * The delay that holds for this host now (P2): one clock, so the slowest of its origins' rules. A copy that has run out
+ * still says how patient its host wishes us to be, until a newer one is there.
+ */
+export function delayMsOf(state: Live): number {
   let crawlDelaySeconds: number | null = null;
   for (const robots of state.robots.values()) {
-    const answer = pages(robots, nowWallMs);
-    const asked = answer.may === 'ask' ? answer.copy.rules.crawlDelaySeconds : null;
+    const asked = lastGoodOf(robots)?.rules.crawlDelaySeconds ?? null;
     if (asked !== null && asked > (crawlDelaySeconds ?? 0)) crawlDelaySeconds = asked;
   }
   const { delayMs: configuredMs, adaptiveFactor } = state.props;

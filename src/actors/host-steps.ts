@@ -12,7 +12,7 @@
 import type { Resolution } from '../domain/fetching.js';
 import type { Origin } from '../domain/host.js';
 import type { PriorityClass, QueueEntry, RobotsEvidence } from '../domain/record.js';
-import { type AdmissionRefusal, refusalOf } from '../policy/admission.js';
+import { type AdmissionRefusal, type CrawlRules, refusalOf } from '../policy/admission.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
 import { lookAt } from '../policy/last-look.js';
@@ -67,7 +67,7 @@ export function nextStep(state: Live, now: Instant): Step {
   const noAddress = noAddressOf(state, now);
   if (noAddress !== null && state.errands.length > 0) return { step: 'decline', resolution: noAddress };
 
-  const { stopped, target } = choose(state, now);
+  const { stopped, target } = choose(state, now, null);
   if (stopped.length > 0) return { step: 'settle', stopped };
   if (target === null) return withoutTarget(state, now);
 
@@ -87,19 +87,23 @@ function isRecorded({ parts }: Live, ticket: number): boolean {
   return true;
 }
 
-/** Walks the window without changing anything. */
-export function choose(state: Live, now: Instant): Choice {
+/**
+ * Walks the window without changing anything. The rules of the crawl are those of the permit in hand; without one, null,
+ * no row is held against them: what an earlier permit said may have been taken back since.
+ */
+export function choose(state: Live, now: Instant, rules: CrawlRules | null): Choice {
   const noAddress = noAddressOf(state, now);
   if (noAddress !== null) return { stopped: stoppedByName(state, noAddress, now), target: null };
   const errand = state.errands[0];
   if (errand !== undefined) return { stopped: [], target: { what: 'errand', errand } };
   const stopped: Stopped[] = [];
   for (const entry of inOrder(state, now)) {
-    const found = look(state, entry, now);
+    const found = look(state, entry, now, rules);
     if (found === null) continue;
     if ('what' in found) return { stopped, target: found };
     stopped.push(found);
   }
+  stopped.push(...state.queue.parked.flatMap((entry) => unwanted(entry, rules) ?? []));
   return { stopped, target: huntForParked(state, now) ?? huntForBlocked(state, now) };
 }
 
@@ -120,11 +124,11 @@ function* inOrder(state: Live, now: Instant): Iterable<QueueEntry> {
 }
 
 /** Null: nothing can be said of it until its robots.txt, which is being asked for, is there. */
-function look(state: Live, entry: QueueEntry, now: Instant): Target | Stopped | null {
+function look(state: Live, entry: QueueEntry, now: Instant, rules: CrawlRules | null): Target | Stopped | null {
   if (isPoison(entry.record)) return { why: 'poison', entry };
   if (isToBePutOff(entry.record, state.props.startedAtMs)) return { why: 'suspect', entry };
-  const refusal = state.rules === null ? null : refusalOf(state.rules, entry.record);
-  if (refusal !== null) return { why: 'unwanted', entry, refusal };
+  const stopped = unwanted(entry, rules);
+  if (stopped !== null) return stopped;
   const origin = originOf(entry.record.url);
   const hunt = state.asking.get(origin);
   if (hunt !== undefined) return hunt.by === 'nobody' ? { what: 'robots', hunt } : null;
@@ -139,6 +143,11 @@ function look(state: Live, entry: QueueEntry, now: Instant): Target | Stopped | 
     case 'parked':
       return { why: 'parked', entry };
   }
+}
+
+function unwanted(entry: QueueEntry, rules: CrawlRules | null): Stopped | null {
+  const refusal = rules === null ? null : refusalOf(rules, entry.record);
+  return refusal === null ? null : { why: 'unwanted', entry, refusal };
 }
 
 /** Parked rows wait for a robots.txt: when its time has come it is asked for, though no other row needs it. */

@@ -10,7 +10,7 @@ import { seedAdmission, settingsChange } from '../actors/frontier.js';
 import { configuredRules } from '../config/rules.js';
 import { changed } from '../domain/crawl-settings.js';
 import type { Candidate } from '../domain/url.js';
-import { type AdmissionRefusal, type CrawlRules, refusalOf, rulesOf } from '../policy/admission.js';
+import { judgeSeeds, rulesOf } from '../policy/admission.js';
 import type { Part } from '../protocols/commit.js';
 import { hostDelayMs } from '../policy/delay.js';
 import type { Clock, StorePort } from '../protocols/ports.js';
@@ -90,16 +90,12 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock, filter: Url
       return settings;
     },
     sow: async (candidates, again) => {
-      const hosts = [...new Set(candidates.map(({ host }) => host))];
-      const rules = rulesOf(configuredRules(lastConfig(await store.lastRun()) ?? config), settings, hosts);
-      const judged = candidates.map((one) => ({ ...one, refusal: seedRefusal(rules, one, filter) }));
-      const refused = judged.flatMap(({ url, refusal }) =>
-        refusal === null ? [] : [{ url, code: refusal.code, detail: refusal.detail }],
-      );
-      const seeds = judged.filter(({ refusal }) => refusal === null);
+      const rules = rulesOf(configuredRules(lastConfig(await store.lastRun()) ?? config), settings);
+      const judged = judgeSeeds(rules, settings, candidates, (seed) => seedRefusal(seed, filter));
+      const { admitted: seeds, refused, scopeHosts } = judged;
       const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
       const admitted = seeds.map((seed) => seedAdmission(seed, nextSequence++, now));
-      const scope = { scopeHosts: hosts };
+      const scope = { scopeHosts };
       const receipt = await commit({ kind: 'seed', command: 1, again, seeds, refused, admitted, settings: scope });
       settings = changed(settings, scope);
       const known = new Set(receipt.known);
@@ -109,13 +105,8 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock, filter: Url
   };
 }
 
-function seedRefusal(
-  rules: CrawlRules,
-  seed: Candidate,
-  filter: UrlFilter | undefined,
-): AdmissionRefusal | FilterRefusal | null {
+function seedRefusal(seed: Candidate, filter: UrlFilter | undefined): FilterRefusal | null {
+  if (filter === undefined) return null;
   const { url, host, source, element, rel } = seed;
-  const refusal = refusalOf(rules, { url, host, depth: 0 });
-  if (refusal !== null || filter === undefined) return refusal;
   return filterRefusal(filter, { url, host, depth: 0, source, element, rel, via: null });
 }

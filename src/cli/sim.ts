@@ -12,6 +12,8 @@ interface SimOptions {
   readonly pages: number;
   readonly kills: number;
   readonly pauses: number;
+  readonly exclusions: number;
+  readonly sowings: number;
   readonly diskErrors: number;
   readonly json: boolean;
 }
@@ -29,6 +31,8 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
     .option('--pages <n>', 'pages on all hosts together', wholeNumber(1, 1e6), 60)
     .option('--kills <n>', 'deaths of the process (kill -9)', wholeNumber(0, 1_000), 3)
     .option('--pauses <n>', 'pauses by command, each taken back after a while', wholeNumber(0, 1_000), 1)
+    .option('--exclusions <n>', 'parts of the web excluded by command, each taken back', wholeNumber(0, 1_000), 1)
+    .option('--sowings <n>', 'times that seeds are brought while it runs', wholeNumber(0, 1_000), 1)
     .option('--disk-errors <n>', 'writes that fail', wholeNumber(0, 1_000), 1);
   return withJsonOption(command).action(async (options: SimOptions) => {
     let violations = 0;
@@ -52,13 +56,25 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
 
 async function universe(
   seed: number,
-  { hosts, pages, kills, pauses, diskErrors, days }: SimOptions,
+  { hosts, pages, kills, pauses, exclusions, sowings, diskErrors, days }: SimOptions,
 ): Promise<UniverseResult> {
   const { productionEngine } = await import('../sim/engine.js');
   const { runUniverse } = await import('../sim/universe.js');
   const bounds = { simulatedMsMax: days * DAY_MS, eventsMax: EVENTS_MAX };
   return runUniverse(
-    { seed, hosts, pages, kills, pauses, storeErrors: diskErrors, again: true, openings: true, ...bounds },
+    {
+      seed,
+      hosts,
+      pages,
+      kills,
+      pauses,
+      exclusions,
+      sowings,
+      storeErrors: diskErrors,
+      again: true,
+      openings: true,
+      ...bounds,
+    },
     productionEngine(),
   );
 }

@@ -27,6 +27,7 @@ export function formatSummary(summary: CrawlOutcome, dataDir: string, waitingWhy
     ['refused', summary.refused, 'by the site, a bound or the guard'],
     ['blocked by robots', summary.blockedByRobots, ''],
     ['challenged', summary.challenged, ''],
+    ['left', leftIn(summary), leftNote(summary)],
     ['throttled', summary.throttled, 'asked again when the host allows'],
     ['parked', summary.parked, 'until robots.txt can be read'],
     ['failed', summary.failed, 'asked again later, within bounds'],
@@ -43,6 +44,16 @@ export function formatSummary(summary: CrawlOutcome, dataDir: string, waitingWhy
     `  ${'data'.padEnd(18)}${dataDir}`,
     ...(summary.archive.length > 0 ? [`  ${'archive'.padEnd(18)}${archived(summary.archive)}`] : []),
   ];
+}
+
+function leftIn({ refusedOnAdmission }: CrawlOutcome): number {
+  return Object.values(refusedOnAdmission).reduce((sum, times) => sum + times, 0);
+}
+
+/** The codes, the most frequent first. */
+function leftNote({ refusedOnAdmission }: CrawlOutcome): string {
+  const codes = Object.entries(refusedOnAdmission).sort(([, left], [, right]) => right - left);
+  return `links that the rules of the crawl leave (${codes.map(([code, times]) => `${code} ${count(times)}`).join(', ')})`;
 }
 
 function queuedNote(waitingWhy: WaitCounts): string {

@@ -8,7 +8,8 @@
 import type { ConfiguredRules, CrawlSettings, TrapBounds } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
-import { inScope, type Scope, scopeOf, widenAll } from './scope.js';
+import type { FilterRefusal } from './url-filter.js';
+import { inScope, type Scope, scopeOf } from './scope.js';
 import { firstMatch, isProblem, patternOf, type UrlPattern } from './url-pattern.js';
 
 /** Immutable: a change is a new value, which travels to whoever decides by it. */
@@ -61,12 +62,41 @@ export function refusalOf(rules: CrawlRules, { url, host, depth }: Applicant): A
   return null;
 }
 
+/** The seeds of one command, by whether the rules let them in. A host is in the scope because a seed names it. */
+export interface JudgedSeeds<Seed> {
+  readonly admitted: readonly Seed[];
+  readonly refused: readonly {
+    readonly url: string;
+    readonly code: AdmissionCode | FilterRefusal['code'];
+    readonly detail: string;
+  }[];
+  /** Hosts of those that are let in and that were not stored yet: a later run may be given a narrower scope. */
+  readonly scopeHosts: readonly HostName[];
+}
+
+/** @param filter asked about those that the rules let in. */
+export function judgeSeeds<Seed extends Omit<Applicant, 'depth'>>(
+  rules: CrawlRules,
+  settings: CrawlSettings,
+  seeds: readonly Seed[],
+  filter: (seed: Seed) => FilterRefusal | null,
+): JudgedSeeds<Seed> {
+  const anywhere: CrawlRules = { ...rules, scope: { kind: 'any' } };
+  const judged = seeds.map((seed) => ({ seed, refusal: refusalOf(anywhere, { ...seed, depth: 0 }) ?? filter(seed) }));
+  const admitted = judged.flatMap(({ seed, refusal }) => (refusal === null ? [seed] : []));
+  const refused = judged.flatMap(({ seed: { url }, refusal }) =>
+    refusal === null ? [] : [{ url, code: refusal.code, detail: refusal.detail }],
+  );
+  const stored = new Set(settings.scopeHosts);
+  const hosts = new Set(admitted.map(({ host }) => host));
+  return { admitted, refused, scopeHosts: [...hosts].filter((host) => !stored.has(host)) };
+}
+
 /** Throws on a pattern that is none: what is configured has been checked before, and so has what is stored. */
-export function rulesOf(configured: ConfiguredRules, settings: CrawlSettings, seeds: readonly HostName[]): CrawlRules {
+export function rulesOf(configured: ConfiguredRules, settings: CrawlSettings): CrawlRules {
   const { depthMax, traps } = configured;
-  const hosts = [...settings.scopeHosts, ...seeds];
   return {
-    scope: widenAll(scopeOf(configured.scope, []), hosts),
+    scope: scopeOf(configured.scope, settings.scopeHosts),
     depthMax,
     traps,
     include: configured.include.map(compiled),

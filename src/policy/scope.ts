@@ -33,11 +33,15 @@ export function widen(scope: Scope, host: HostName): Scope {
 
 /** The same for many at once. */
 export function widenAll(scope: Scope, hosts: readonly HostName[]): Scope {
-  if (scope.kind === 'any' || hosts.length === 0) return scope;
+  if (scope.kind === 'any') return scope;
+  // A hundred thousand names are not sorted anew for one more.
+  if (hosts.length <= FEW_HOSTS) return hosts.reduce(widen, scope);
   const { kind } = scope;
   const names = new Set([...scope.names, ...hosts.map((host) => nameOf(kind, host))]);
   return names.size === scope.names.length ? scope : { kind, names: [...names].sort() };
 }
+
+const FEW_HOSTS = 8;
 
 function nameOf(kind: 'host' | 'site', host: HostName): string {
   return kind === 'host' ? host : siteOf(host);

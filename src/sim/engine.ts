@@ -13,7 +13,7 @@ import { createBloom } from '../domain/bloom.js';
 import { planTree } from '../main.js';
 import { candidate, isRefused } from '../page/candidate.js';
 import { parse } from '../page/parse.js';
-import type { RulesChange } from '../protocols/frontier.js';
+import type { Change, Seed } from '../protocols/frontier.js';
 import * as addresses from '../protocols/addresses.js';
 import type { CrawlEvent, EndReason } from '../protocols/events.js';
 import type { StorePort } from '../protocols/ports.js';
@@ -105,31 +105,34 @@ class ProductionMemory implements EngineMemory {
 
 function bootProduction(composition: Composition): RunningCrawl {
   let interrupt = (): void => {};
-  const changes = new Changes();
+  const told = new Wishes();
   const interrupted = new Promise<EndReason>((resolve) => {
     interrupt = () => resolve('interrupted');
   });
   return {
-    stopped: runProduction(composition, interrupted, changes),
+    stopped: runProduction(composition, interrupted, told),
     stop: () => interrupt(),
-    pause: (paused) => changes.ask({ paused }),
+    change: (change) => told.ask({ type: 'change', change }),
+    seed: (urls) => told.ask({ type: 'seed', again: false, candidates: urls.map(seedOf), refused: [] }),
   };
 }
 
-/** What is told to a crawl while it may still be opening. */
-class Changes {
-  #command = 1;
-  readonly #waiting: RulesChange[] = [];
-  #tell: ((change: RulesChange, command: number) => void) | null = null;
+type Wish = Omit<Seed, 'command'> | Omit<Change, 'command'>;
 
-  ask(change: RulesChange): void {
-    if (this.#tell === null) this.#waiting.push(change);
-    else this.#tell(change, ++this.#command);
+/** What is told to a crawl while it may still be opening. */
+class Wishes {
+  #command = 1;
+  readonly #waiting: Wish[] = [];
+  #tell: ((message: Seed | Change) => void) | null = null;
+
+  ask(wish: Wish): void {
+    if (this.#tell === null) this.#waiting.push(wish);
+    else this.#tell({ ...wish, command: ++this.#command });
   }
 
-  set heard(tell: (change: RulesChange, command: number) => void) {
+  set heard(tell: (message: Seed | Change) => void) {
     this.#tell = tell;
-    for (const change of this.#waiting.splice(0)) this.ask(change);
+    for (const wish of this.#waiting.splice(0)) this.ask(wish);
   }
 }
 
@@ -137,7 +140,7 @@ class Changes {
 async function runProduction(
   composition: Composition,
   interrupted: Promise<EndReason>,
-  changes: Changes,
+  told: Wishes,
 ): Promise<EndReason> {
   const { ports, seeds, again } = composition;
   const { totals, batch, nextSequence, settings } = ports.store.opened();
@@ -169,7 +172,7 @@ async function runProduction(
   const kernel = createKernel(engineTree(plan), { ...ports, announce }, { trace: composition.trace });
   kernel.start();
   kernel.tell(addresses.frontier, { type: 'seed', command: 1, again, candidates, refused: [] });
-  changes.heard = (change, command) => kernel.tell(addresses.frontier, { type: 'change', command, change });
+  told.heard = (message) => kernel.tell(addresses.frontier, message);
   const end = await Promise.race([ended, interrupted, kernel.failed]);
   if (typeof end !== 'string') throw new Error(`the tree failed at ${end.actor}: ${end.reason}`);
   kernel.tell(addresses.workbench, { type: 'drain' });

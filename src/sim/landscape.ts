@@ -78,7 +78,10 @@ export interface Landscape {
   readonly seeds: readonly string[];
   readonly hosts: ReadonlyMap<string, Host>;
   readonly pages: ReadonlyMap<string, Page>;
-  /** What a crawl that starts at the seeds and obeys robots.txt must have asked for in the end. */
+}
+
+export interface Truth {
+  /** What a crawl that obeys robots.txt must have asked for in the end. */
   readonly reachable: ReadonlySet<string>;
   /** Those of the reachable that must be committed as fetched. */
   readonly committed: ReadonlySet<string>;
@@ -100,9 +103,14 @@ export function drawLandscape(settings: LandscapeSettings): Landscape {
     }
   }
   const seeds = [`${(hosts[0] as Host).origin}/`];
+  return { seeds, hosts: new Map(hosts.map((host) => [host.name, host])), pages };
+}
+
+/** What a crawl that starts at these seeds comes to. */
+export function truthOf({ pages }: Landscape, seeds: readonly string[]): Truth {
   const reachable = walk(seeds, pages);
   const committed = new Set([...reachable].filter((url) => hasContent((pages.get(url) as Page).final)));
-  return { seeds, hosts: new Map(hosts.map((host) => [host.name, host])), pages, reachable, committed };
+  return { reachable, committed };
 }
 
 export function isAllowed(host: Host, path: string): boolean {

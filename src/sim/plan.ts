@@ -22,6 +22,10 @@ export interface PlanSettings {
   readonly clockJumps: number;
   /** Paused by command, and resumed by another after a while. */
   readonly pauses: number;
+  /** Parts of the web that are excluded by command, and admitted by another after a while. */
+  readonly exclusions: number;
+  /** Seeds that are brought while it runs. */
+  readonly sowings: number;
   /** Commits that the disk refuses. */
   readonly storeErrors: number;
 }
@@ -30,7 +34,8 @@ export type Deed =
   | { readonly kind: 'kill'; readonly downMs: number }
   | { readonly kind: 'stop'; readonly downMs: number }
   | { readonly kind: 'freeze'; readonly forMs: number }
-  | { readonly kind: 'pause'; readonly forMs: number }
+  | { readonly kind: 'pause' | 'exclude'; readonly forMs: number }
+  | { readonly kind: 'sow' }
   | { readonly kind: 'clock-jump'; readonly byMs: number };
 
 export type Trigger =
@@ -61,6 +66,8 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   add(settings.freezes, 'freeze', (own) => ({ kind: 'freeze', forMs: own.logUniform(10, 30_000) }));
   add(settings.clockJumps, 'clock', (own) => ({ kind: 'clock-jump', byMs: -own.logUniform(100, 3_600_000) }));
   add(settings.pauses, 'pause', (own) => ({ kind: 'pause', forMs: own.logUniform(10, 120_000) }));
+  add(settings.exclusions, 'exclude', (own) => ({ kind: 'exclude', forMs: own.logUniform(10, 600_000) }));
+  add(settings.sowings, 'sow', () => ({ kind: 'sow' }));
   const failing = random.fork('failing');
   const failingCommits = new Set(
     Array.from({ length: settings.storeErrors }, () => failing.logUniform(1, settings.pages)),

@@ -26,7 +26,10 @@ import {
   type LandscapeSettings,
   OPENING_MS,
   type Page,
+  type Truth,
+  truthOf,
 } from './landscape.js';
+import { Operators, type Told } from './operators.js';
 import { createParsers, type SimulatedParsers } from './parser.js';
 import { type Deed, drawPlan, drawRevisit, type Plan, type PlanSettings } from './plan.js';
 import { createDisk, type Disk, type DiskOptions } from './store.js';
@@ -78,12 +81,10 @@ export interface Composition {
   readonly trace: (path: string, incarnation: number, messageType: string) => void;
 }
 
-export interface RunningCrawl {
+export interface RunningCrawl extends Told {
   /** Resolves when it has drained and all is on the disk. */
   readonly stopped: Promise<EndReason>;
   stop(): void;
-  /** Answered by the event `changed`, once it is committed. */
-  pause(paused: boolean): void;
 }
 
 export interface UniverseViolation {
@@ -145,6 +146,8 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   freezes: 0,
   clockJumps: 0,
   pauses: 0,
+  exclusions: 0,
+  sowings: 0,
   storeErrors: 0,
   delayMs: 1_000,
   simulatedMsMax: 30 * 86_400_000,
@@ -152,9 +155,6 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   again: false,
   traceLinesKept: 400,
 };
-
-/** A permit that was given before a pause may be spent for so long. */
-const PERMIT_LIFE_MS = 5_000;
 
 /** After so many on one URL it is a dead letter; a kill may hide one from the registry. */
 const WORKER_DEATHS_MAX = 2;
@@ -184,11 +184,10 @@ class Universe {
   readonly #violations: UniverseViolation[] = [];
   /** Deeds that wait for a number of commits or requests, and for some milliseconds after it. */
   readonly #armed = { commit: new Map<number, [Deed, number][]>(), request: new Map<number, [Deed, number][]>() };
-  /** What an operator has told the crawl, until it is answered. */
-  #wish: 'none' | 'paused' | 'resumed' = 'none';
-  /** When a pause was answered; null while none holds. */
-  #pausedSinceMs: number | null = null;
-  readonly #tally = { kills: 0, stops: 0, freezes: 0, clockJumps: 0, pauses: 0, pages: 0 };
+  readonly #operators: Operators;
+  /** Operators have gone: what they kept out is seeded. */
+  #isMadeGood = false;
+  readonly #tally = { kills: 0, stops: 0, freezes: 0, clockJumps: 0, pages: 0 };
   #owner: Owner = WORLD;
   /** Since when pages are asked for once more; null: they are not yet. */
   #againSinceMs: number | null = null;
@@ -203,6 +202,7 @@ class Universe {
     this.#landscape = drawLandscape(settings);
     this.#plan = drawPlan(settings, this.#simulation.random.fork('plan'));
     this.#web = createWeb(this.#simulation, this.#landscape);
+    this.#operators = this.#hireOperators();
     this.#memory = engine.createMemory(this.#simulation);
     this.#disk = createDisk(this.#simulation, diskOptions(this.#memory, this.#plan));
     this.#parsers = createParsers(this.#simulation, {
@@ -218,6 +218,7 @@ class Universe {
       await this.#simulation.run(async () => {
         while ((await this.#live()) !== 'done');
         if (await this.#untilOpened()) while ((await this.#live()) !== 'done');
+        await this.#makeGood();
         if (this.#settings.again) {
           this.#againSinceMs = this.#simulation.nowMs;
           while ((await this.#live()) !== 'done');
@@ -241,13 +242,32 @@ class Universe {
     return true;
   }
 
+  /** Takes back what operators told, then asks for what their exclusions have kept out. */
+  async #makeGood(): Promise<void> {
+    this.#operators.leave();
+    while (!this.#operators.haveLeft) while ((await this.#live()) !== 'done');
+    this.#isMadeGood = true;
+    while ((await this.#owedAtRest()).length > 0) while ((await this.#live()) !== 'done');
+  }
+
+  async #owedAtRest(): Promise<readonly string[]> {
+    const store = await this.#memory.open();
+    const owed = await this.#operators.owed(this.#truth().reachable, store, keyOf);
+    await store.close();
+    return owed;
+  }
+
+  #truth(): Truth {
+    return truthOf(this.#landscape, [...this.#landscape.seeds, ...this.#operators.sown]);
+  }
+
   // -- lives ------------------------------------------------------------------------------------------------------
 
   /** From boot to death or end. Answers `done` when the crawl has nothing left to do. */
   async #live(): Promise<'done' | 'again'> {
     const owner = ++this.#owner;
     const ended = new Promise<LifeEnd>((end) => {
-      this.#life = { owner, end, stop: () => {}, pause: () => {}, stopDownMs: null };
+      this.#life = { owner, end, stop: () => {}, told: null, stopDownMs: null };
     });
     this.#web.booted(owner);
     this.#remember('boot');
@@ -267,8 +287,7 @@ class Universe {
     const store = await this.#disk.open();
     const running = this.#engine.boot({
       ports: this.#portsOf(owner, store),
-      seeds: this.#againSinceMs === null ? this.#landscape.seeds : [...this.#landscape.committed],
-      again: this.#againSinceMs !== null,
+      ...(await this.#seedsOf(store)),
       delayMs: this.#settings.delayMs,
       trace: (path, incarnation, messageType) =>
         this.#simulation.note('actor', `${path}#${incarnation} ${messageType}`),
@@ -276,12 +295,18 @@ class Universe {
     const life = this.#life;
     if (life?.owner !== owner) return;
     life.stop = () => running.stop();
-    life.pause = (paused) => running.pause(paused);
-    if (this.#wish === 'resumed') life.pause(false);
+    life.told = running;
+    this.#operators.booted(running);
     const reason = await running.stopped;
     const downMs = reason === 'interrupted' ? (life.stopDownMs ?? 0) : WAITING_MS;
     // A process that ends is an event of the world.
     this.#simulation.after(0, () => life.end({ why: 'stopped', reason, downMs }), { owner: WORLD, label: 'exit' });
+  }
+
+  async #seedsOf(store: StorePort): Promise<Pick<Composition, 'seeds' | 'again'>> {
+    if (this.#againSinceMs !== null) return { seeds: [...this.#truth().committed], again: true };
+    if (!this.#isMadeGood) return { seeds: this.#landscape.seeds, again: false };
+    return { seeds: await this.#operators.owed(this.#truth().reachable, store, keyOf), again: true };
   }
 
   #portsOf(owner: Owner, store: StorePort): Ports {
@@ -302,7 +327,7 @@ class Universe {
       logs,
       announce: (event) => {
         simulation.note('announce', event.event);
-        if (event.event === 'changed') this.#answered(event.settings.paused);
+        this.#operators.hear(event);
       },
     };
   }
@@ -335,8 +360,8 @@ class Universe {
         this.#simulation.after(thenMs, () => this.#befall(deed), { owner: WORLD, label: deed.kind });
     };
     this.#disk.onApplied = (commits) => fire(this.#armed.commit.get(commits));
-    this.#web.onArrived = (requests) => {
-      this.#judgeArrival();
+    this.#web.onArrived = (requests, url) => {
+      this.#operators.judgeArrival(url);
       fire(this.#armed.request.get(requests));
     };
   }
@@ -356,7 +381,11 @@ class Universe {
         this.#remember(`frozen for ${Math.round(deed.forMs)} ms`);
         return this.#simulation.freeze(life.owner, deed.forMs);
       case 'pause':
-        return this.#pause(life, deed.forMs);
+        return this.#operators.pause(deed.forMs);
+      case 'exclude':
+        return this.#operators.exclude(deed.forMs);
+      case 'sow':
+        return this.#operators.sow();
       case 'clock-jump':
         this.#tally.clockJumps += 1;
         this.#remember(`wall clock moved by ${Math.round(deed.byMs)} ms`);
@@ -378,36 +407,21 @@ class Universe {
     this.#simulation.after(DRAIN_MS_MAX, tooLate, { owner: WORLD, label: 'drain deadline' });
   }
 
-  // -- a pause ----------------------------------------------------------------------------------------------------
-
-  /** One at a time. Nobody takes back what has not been answered. */
-  #pause(life: Life, forMs: number): void {
-    if (this.#wish !== 'none' || life.stopDownMs !== null) return;
-    this.#tally.pauses += 1;
-    this.#wish = 'paused';
-    this.#remember('told to pause');
-    this.#simulation.as(life.owner, () => life.pause(true), 'pause');
-    const resume = (): void => {
-      this.#wish = 'resumed';
-      this.#pausedSinceMs = null;
-      this.#remember('told to go on');
-      const now = this.#life;
-      // A life that is still opening its store is told when it has.
-      if (now !== null) this.#simulation.as(now.owner, () => now.pause(false), 'resume');
-    };
-    this.#simulation.after(forMs, resume, { owner: WORLD, label: 'resume' });
-  }
-
-  #answered(paused: boolean): void {
-    if (this.#wish === 'paused' && paused) this.#pausedSinceMs = this.#simulation.nowMs;
-    if (this.#wish === 'resumed' && !paused) this.#wish = 'none';
-  }
-
-  /** A pause that was answered holds, whatever dies meanwhile; permits that were given before it may still be spent. */
-  #judgeArrival(): void {
-    const since = this.#pausedSinceMs;
-    if (since !== null && this.#simulation.nowMs > since + PERMIT_LIFE_MS)
-      this.#accuse('paused', `a request ${Math.round(this.#simulation.nowMs - since)} ms after the pause was answered`);
+  #hireOperators(): Operators {
+    const simulation = this.#simulation;
+    return new Operators({
+      landscape: this.#landscape,
+      random: simulation.random.fork('operators'),
+      nowMs: () => simulation.nowMs,
+      after: (delayMs, happen, label) => void simulation.after(delayMs, happen, { owner: WORLD, label }),
+      tell: (label, tell) => {
+        const life = this.#life;
+        const told = life?.told;
+        if (life && told) simulation.as(life.owner, () => tell(told), label);
+      },
+      accuse: (rule, detail) => this.#accuse(rule, detail),
+      remember: (what) => this.#remember(what),
+    });
   }
 
   // -- judgement --------------------------------------------------------------------------------------------------
@@ -421,6 +435,7 @@ class Universe {
 
   /** The files and the registry against the truth. */
   async #judgeDisk(): Promise<void> {
+    const { reachable, committed } = this.#truth();
     const counts = new Map<string, number>();
     const lines = await this.#memory.readPages();
     this.#tally.pages = lines.length;
@@ -430,21 +445,20 @@ class Universe {
       else counts.set(canonical, (counts.get(canonical) ?? 0) + 1);
     }
     for (const detail of (await this.#memory.readArchive?.()) ?? []) this.#accuse('archive', detail);
-    for (const url of this.#landscape.committed) {
+    for (const url of committed) {
       if (this.#settings.again && !confirmed.has(url)) this.#accuse('unasked', `${url} was not told as unchanged`);
       if (!this.#settings.again && confirmed.has(url)) this.#accuse('asked-again', `${url} was told as unchanged`);
     }
-    for (const url of this.#landscape.committed)
-      if (!counts.has(url)) this.#accuse('lost', `${url} was never committed`);
+    for (const url of committed) if (!counts.has(url)) this.#accuse('lost', `${url} was never committed`);
     for (const [url, count] of counts) {
       if (count > 1) this.#accuse('double', `${url} stands in pages.jsonl ${count} times`);
-      if (!this.#landscape.committed.has(url)) this.#accuse('unexpected', `${url} stands in pages.jsonl`);
+      if (!committed.has(url)) this.#accuse('unexpected', `${url} stands in pages.jsonl`);
     }
     const store = await this.#memory.open();
     const { ready, waiting, parked } = store.opened().totals;
     if (ready + waiting + parked > 0)
       this.#accuse('left-over', `${ready} ready, ${waiting} waiting and ${parked} parked are left`);
-    for (const url of this.#landscape.reachable) {
+    for (const url of reachable) {
       this.#judgeRecord(
         this.#landscape.pages.get(url) as Page,
         await store.readRecord(keyOf(url), new URL(url).hostname),
@@ -476,7 +490,7 @@ class Universe {
       parser: [...this.#parsers.crashes.values()].reduce((sum, count) => sum + count, 0),
       freeze: this.#tally.freezes,
       'clock-jump': this.#tally.clockJumps,
-      pause: this.#tally.pauses,
+      ...this.#operators.tally,
     };
     for (const [kind, count] of Object.entries(more)) if (count > 0) faultKinds[kind] = count;
     return {
@@ -492,7 +506,7 @@ class Universe {
       incarnations: this.#owner,
       commits: this.#disk.commits,
       pages: this.#tally.pages,
-      pagesExpected: this.#landscape.committed.size,
+      pagesExpected: this.#truth().committed.size,
       repeatsExcused: verdict.stats.repeatsExcused,
       violations: this.#violations,
       evidence: {
@@ -526,7 +540,8 @@ interface Life {
   readonly owner: Owner;
   readonly end: (end: LifeEnd) => void;
   stop: () => void;
-  pause: (paused: boolean) => void;
+  /** Null while it is opening its store. */
+  told: Told | null;
   /** How long it stays down after the stop that it was asked for. */
   stopDownMs: number | null;
 }

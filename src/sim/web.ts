@@ -59,7 +59,7 @@ export interface SimulatedWeb {
   /** Faults that really happened, by kind. */
   readonly faults: ReadonlyMap<string, number>;
   /** Called as the n-th request (from 1) arrives. */
-  onArrived: (requests: number) => void;
+  onArrived: (requests: number, url: string) => void;
   /** Of one incarnation: bytes of bodies that were handed out and not given back, and exchanges not over. */
   openOf(owner: Owner): { readonly bytes: number; readonly exchanges: number };
   /** Marks the start of an incarnation in the log. */
@@ -106,7 +106,7 @@ class WebAtWork implements SimulatedWeb {
   readonly log: WitnessLine[] = [];
   readonly trespasses: string[] = [];
   readonly faults = new Map<string, number>();
-  onArrived: (requests: number) => void = () => {};
+  onArrived: (requests: number, url: string) => void = () => {};
   readonly net: FetchPort;
   readonly names: ResolvePort;
 
@@ -252,7 +252,7 @@ class WebAtWork implements SimulatedWeb {
       u: exchange.path,
       c: exchange.id,
     });
-    this.onArrived(++this.#arrived);
+    this.onArrived(++this.#arrived, exchange.request.url);
     if (!this.#simulation.isAlive(exchange.owner)) return this.#end(exchange, null, 'abort');
     const page = this.#landscape.pages.get(exchange.request.url);
     const answer = this.#answer(exchange, page);

@@ -12,7 +12,7 @@ import type { RuleFacts } from './facts.js';
 
 /** What the run was told, and what its operators wish. */
 export function rulesInForce(config: Config, settings: CrawlSettings): CrawlRules {
-  return rulesOf(configuredRules(config), settings, []);
+  return rulesOf(configuredRules(config), settings);
 }
 
 /** Of a URL that lies so many links away from a seed. */

@@ -296,6 +296,23 @@ describe('the rules of the crawl', () => {
     ]);
   });
 
+  it('a seed that is refused does not widen the scope', () => {
+    const stage = crawling(settingsOf({ scope: 'host', exclude: ['/private/'] }));
+    stage.tell(seed(['http://a.example/private/x']));
+    const effects = stage.take();
+    expect([partsOf(effects).map(({ settings }) => settings), rulesTold(effects)]).toEqual([[null], []]);
+    stage.tell(visit(found([candidateOf('http://a.example/1')])));
+    expect(admittedIn(stage.take())).toEqual([]);
+  });
+
+  it('hosts of seeds are stored in any scope: a later run may have a narrower one', () => {
+    const stage = crawling(settingsOf({ scope: 'any' }));
+    stage.tell(seed(['http://a.example/']));
+    const effects = stage.take();
+    expect(partsOf(effects)).toMatchObject([{ settings: { scopeHosts: ['a.example'] } }]);
+    expect(rulesTold(effects)).toEqual([]);
+  });
+
   it('P6: a widened scope is stored with the redirect that widened it', () => {
     const stage = crawling(settingsOf({ scope: 'host' }, { scopeHosts: ['site.example'] }));
     const target = candidateOf('http://www.site.example/', { source: 'redirect' });

@@ -4,6 +4,7 @@ import type { Props } from '../../src/actors/host-state.js';
 import type { FetchRequest } from '../../src/domain/fetching.js';
 import type { QueueEntry } from '../../src/domain/record.js';
 import { SUSPECT_WAIT_MS } from '../../src/policy/history.js';
+import { type CrawlRules, rulesOf } from '../../src/policy/admission.js';
 import { ROBOTS_REFRESH_MARGIN_MS, ROBOTS_TTL_MS } from '../../src/policy/robots/freshness.js';
 import { ALLOW_ALL } from '../../src/policy/robots/rules.js';
 import type { HostPart } from '../../src/protocols/commit.js';
@@ -12,7 +13,7 @@ import { UNTOUCHED } from '../../src/protocols/host-snapshot.js';
 import type { Permit } from '../../src/protocols/workbench.js';
 import { ADDRESSES, NAME, PROPS } from './support/host-world.js';
 import { WALL_AHEAD_MS } from './support/instants.js';
-import { ANY_RULES, candidateOf, entryAt, headOf, readyEntry } from './support/records.js';
+import { ANY_RULES, candidateOf, entryAt, headOf, readyEntry, settingsOf } from './support/records.js';
 import { of, Stage, told } from './support/stage.js';
 
 const ORIGIN = `http://${NAME}`;
@@ -31,7 +32,7 @@ function live(head: Partial<QueueHead>, robots: 'known' | 'unknown' = 'known', p
 type LiveStage = ReturnType<typeof live>;
 
 let permits = 0;
-function grant(stage: LiveStage): number {
+function grant(stage: LiveStage, rules: CrawlRules = ANY_RULES): number {
   const number = ++permits;
   const permit: Permit = {
     number,
@@ -40,7 +41,7 @@ function grant(stage: LiveStage): number {
     fetcher: 0,
     expiresAtMs: stage.nowMs + 5_000,
     deadlineMs: stage.nowMs + 25_000,
-    rules: ANY_RULES,
+    rules,
   };
   stage.tell({ type: 'granted', permit });
   return number;
@@ -359,6 +360,73 @@ describe('a host and what got lost', () => {
   });
 });
 
+describe('a host and the rules of the crawl', () => {
+  const excluding = (...exclude: string[]): CrawlRules => {
+    const { configured, settings } = settingsOf({ exclude });
+    return rulesOf(configured, settings);
+  };
+  const settledIn = (stage: LiveStage) => {
+    const effects = stage.take();
+    const parts = told(effects).flatMap(({ message }) =>
+      message.type === 'visited' ? [message['part'] as unknown as HostPart] : [],
+    );
+    const codes = parts.flatMap(({ moves }) =>
+      moves.map(({ record }) => [record.url, record.state, record.attempts.at(-1)?.code, record.deliveries]),
+    );
+    return { parts, codes, said: told(effects).map(({ message }) => message.type) };
+  };
+  const answered = (stage: LiveStage, permit: number) =>
+    stage.tell({
+      type: 'fetched',
+      permit,
+      result: { kind: 'failure', code: 'too_large', detail: '', status: 200, durationMs: 1, reusedConnection: false },
+    });
+
+  it('the last look settles what they refuse without a request and a delivery, and goes on with the rest', () => {
+    const stage = live({ ready: [page(1), page(2)], readyComplete: true });
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    stage.take();
+    grant(stage, excluding('/1'));
+    const { codes, said } = settledIn(stage);
+    expect(codes).toEqual([[`${ORIGIN}/1`, 'refused', 'excluded', 0]]);
+    expect(said).toEqual(['returned', 'visited', 'settle']);
+    grant(stage, excluding('/1'));
+    expect(of(stage.take(), 'send').map(({ message }) => message)).toMatchObject([
+      { type: 'start', request: { url: `${ORIGIN}/2` } },
+    ]);
+  });
+
+  it('D1: what an earlier permit excluded and nobody excludes any more is asked for', () => {
+    const stage = live({ ready: [page(2)], readyComplete: false });
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    const first = grant(stage, excluding('/1'));
+    answered(stage, first);
+    const { parts } = settledIn(stage);
+    recordAll(stage, parts, 1);
+    // The first read was under way when its own commit came: it counts for nothing.
+    stage.tell({ type: 'queueRead', host: NAME, head: headOf() });
+    stage.take();
+    stage.tell({ type: 'queueRead', host: NAME, head: headOf({ ready: [page(11)], readyComplete: true }) });
+    expect(settledIn(stage)).toMatchObject({ codes: [], said: ['settle'] });
+    grant(stage, ANY_RULES);
+    expect(of(stage.take(), 'send').map(({ message }) => message)).toMatchObject([
+      { type: 'start', request: { url: `${ORIGIN}/11` } },
+    ]);
+  });
+
+  it('what is parked and excluded waits for no robots.txt', () => {
+    const parked = entryAt({ queue: 'parked', sequence: 1 }, `${ORIGIN}/1`);
+    const stage = live({ parked: [parked] }, 'unknown');
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    stage.take();
+    grant(stage, excluding(NAME));
+    expect(settledIn(stage)).toMatchObject({
+      codes: [[`${ORIGIN}/1`, 'refused', 'excluded', 0]],
+      said: expect.not.arrayContaining(['start']),
+    });
+  });
+});
+
 describe('what the process died of', () => {
   const worn = (deaths: number): QueueEntry => {
     const entry = page(1);
@@ -592,6 +660,20 @@ describe('a host and its robots.txt', () => {
     stage.tell({ type: 'blockedRead', host: NAME, rows });
     const [first] = partsIn(stage);
     expect([first?.moves.length, first?.snapshot.recheckFrom]).toEqual([1, 9]);
+  });
+
+  it('P2: a copy that has run out still says how long its host is left alone', () => {
+    const stage = new Stage(host, PROPS);
+    stage.tell({ type: 'wake', wake: 1 });
+    stage.take();
+    const rules = { ...ALLOW_ALL, crawlDelaySeconds: 4 };
+    const state = { phase: 'fresh', rules, status: 200, fetchedAtMs: ranOut, validators: null } as const;
+    const robots = [{ origin: ORIGIN, state }];
+    const head = headOf({ ready: [page(1)] });
+    stage.tell({ type: 'hostLoaded', host: NAME, snapshot: null, robots, summary: null, head });
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    const settle = told(stage.take()).find(({ message }) => message.type === 'settle')?.message;
+    expect(settle).toMatchObject({ ask: { delayMs: 4_000 } });
   });
 
   it('U12: a host with a trailing dot has the rules of the same host without', () => {

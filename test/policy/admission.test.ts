@@ -7,7 +7,7 @@ import { settingsOf } from '../actors/support/records.js';
 const BOUNDS = { urlCharactersMax: 2_048, segmentsMax: 20, repeatsMax: 3 };
 const codeOf = (url: string, configured: Parameters<typeof settingsOf>[0] = {}, depth = 0) => {
   const told = settingsOf(configured, { scopeHosts: ['a.example'], exclusions: ['/by-command/'] });
-  const rules = rulesOf(told.configured, told.settings, []);
+  const rules = rulesOf(told.configured, told.settings);
   return refusalOf(rules, { url, host: new URL(url).hostname, depth })?.code ?? null;
 };
 
@@ -32,7 +32,7 @@ describe('what a crawl may enter', () => {
   });
 
   it('says what exactly refuses', () => {
-    const rules = rulesOf(settingsOf({ exclude: ['/no', '/x'] }).configured, NO_SETTINGS, []);
+    const rules = rulesOf(settingsOf({ exclude: ['/no', '/x'] }).configured, NO_SETTINGS);
     expect(refusalOf(rules, { url: 'http://a.example/x1', host: 'a.example', depth: 0 })).toEqual({
       code: 'excluded',
       detail: '/x',

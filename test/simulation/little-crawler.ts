@@ -42,7 +42,12 @@ export function littleEngine(mutant: Mutant = 'none'): Engine {
     createMemory: () => new LittleMemory(),
     boot: (composition) => {
       const crawl = new LittleCrawl(composition, mutant);
-      return { stopped: crawl.run(), stop: () => crawl.stop(), pause: () => {} } satisfies RunningCrawl;
+      return {
+        stopped: crawl.run(),
+        stop: () => crawl.stop(),
+        change: () => {},
+        seed: () => {},
+      } satisfies RunningCrawl;
     },
     parse: littleParse,
   };

@@ -47,6 +47,14 @@ describe('the production actors, in universes', () => {
     for (const { pages, pagesExpected } of results) expect(pages).toBeGreaterThanOrEqual(2 * pagesExpected);
   });
 
+  it('D1: told by operators while it runs and dies: pauses, exclusions that come and go, seeds', async () => {
+    const told = { hosts: 3, pages: 60, kills: 2, pauses: 1, exclusions: 8, sowings: 4 };
+    const results = await acquitted(seeds(140, 12), told);
+    const sum = (kind: string) => results.reduce((total, { faultKinds }) => total + (faultKinds[kind] ?? 0), 0);
+    expect(sum('exclude')).toBeGreaterThan(20);
+    expect(sum('sow')).toBeGreaterThan(30);
+  });
+
   it('have one history a seed, actor by actor', async () => {
     const run = () => runUniverse({ ...SIZE, seed: 3, kills: 4, storeErrors: 2 }, productionEngine());
     const [first, second] = [await run(), await run()];

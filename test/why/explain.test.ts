@@ -210,8 +210,7 @@ describe('the rules of the crawl', () => {
       exclude: ['/shop/*basket'],
       traps: { urlCharactersMax: 200, segmentsMax: 5, repeatsMax: 2 },
     },
-    { ...NO_SETTINGS, exclusions: ['regex:\\.iso$'] },
-    ['a.test'],
+    { ...NO_SETTINGS, exclusions: ['regex:\\.iso$'], scopeHosts: ['a.test'] },
   );
   const asked = (url: string, depth = 1) => {
     const { host } = new URL(url);

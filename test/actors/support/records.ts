@@ -104,4 +104,4 @@ export function settingsOf(
   return { configured, settings: { ...NO_SETTINGS, ...more } };
 }
 
-export const ANY_RULES = rulesOf(settingsOf().configured, NO_SETTINGS, []);
+export const ANY_RULES = rulesOf(settingsOf().configured, NO_SETTINGS);
