@@ -6,8 +6,8 @@ export default defineConfig({
     pool: 'forks',
     // Two: end-to-end tests start crawls and webs of their own beside their worker.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
     teardownTimeout: 10_000,
   },
 });
