@@ -16,9 +16,9 @@ const SOURCES = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf
 /** The quoted words between the name of the call and its fields. */
 function eventsIn(source: string): string[] {
   const calls = [...source.matchAll(/(?:\blog|\.note|\.log)\(([^;{}]*)[{;]/g)];
-  // Words that are compared with are conditions.
+  // Words that are compared with are conditions, and those in brackets are types.
   return calls.flatMap(([, words = '']) =>
-    [...words.replaceAll(/[!=]==\s*'\w+'/g, '').matchAll(/'(\w+)'/g)].map(([, word = '']) => word),
+    [...words.replaceAll(/[!=]==\s*'\w+'|\['\w+'\]/g, '').matchAll(/'(\w+)'/g)].map(([, word = '']) => word),
   );
 }
 

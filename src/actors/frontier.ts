@@ -33,7 +33,7 @@ import type { Attempt, Code } from '../domain/outcome.js';
 import type { PriorityClass, RobotsEvidence, UrlRecord } from '../domain/record.js';
 import type { Candidate, UrlKey } from '../domain/url.js';
 import { drawClass } from '../policy/draw.js';
-import { type CrawlRules, judgeSeeds, refusalOf, rulesOf } from '../policy/admission.js';
+import { type AdmissionRefusal, type CrawlRules, judgeSeeds, refusalOf, rulesOf } from '../policy/admission.js';
 import { type FilterRefusal, filterRefusal } from '../policy/url-filter.js';
 import type { UrlFilter } from '../plugins/url-filter.js';
 import { disallowedBy } from '../policy/last-look.js';
@@ -165,12 +165,11 @@ export const frontier: Behaviour<Props, State, Message> = {
   on: {
     seed: (state, { command, again, candidates, refused }, now) => {
       begin(state);
-      const filterEffects: Effect[] = [];
-      const judged = judgeSeeds(state.rules, state.settings, candidates, (candidate) =>
-        filtered(state, candidate, SEEDED.via, SEEDED.depth, filterEffects),
-      );
+      const failures: Effect[] = [];
+      const filter = (seed: Candidate) => filteredBy(state, seed, SEEDED.via, SEEDED.depth, failures);
+      const judged = judgeSeeds(state.rules, state.settings, candidates, filter);
       const { admitted: seeds, refused: left, scopeHosts } = judged;
-      const effects = [...filterEffects, ...enter(state, scopeHosts)];
+      const effects = [...failures, ...enter(state, scopeHosts)];
       const admitted = seeds.flatMap((candidate) => admit(state, candidate, SEEDED, now, null) ?? []);
       const part: Part = {
         kind: 'seed',
@@ -327,9 +326,7 @@ function admitFound(state: State, found: Found, now: Instant, effects: Effect[])
     const depth = depthOf(candidate, found);
     // What is known already was judged before: most links are.
     if (isKnownLink(state, candidate)) continue;
-    const refusal =
-      refusalOf(state.rules, { url: candidate.url, host: candidate.host, depth }) ??
-      filtered(state, candidate, found.via, depth, effects);
+    const refusal = refusalFor(state, candidate, found.via, depth, effects);
     if (refusal !== null) {
       state.notAdmitted.set(refusal.code, (state.notAdmitted.get(refusal.code) ?? 0) + 1);
       continue;
@@ -341,8 +338,19 @@ function admitFound(state: State, found: Found, now: Instant, effects: Effect[])
   return admitted;
 }
 
-/** By the filter of the program that runs the crawl. */
-function filtered(
+/** By the rules of the crawl, then by the filter of the program that runs it. */
+function refusalFor(
+  state: State,
+  candidate: Candidate,
+  via: string | null,
+  depth: number,
+  effects: Effect[],
+): AdmissionRefusal | FilterRefusal | null {
+  const { url, host } = candidate;
+  return refusalOf(state.rules, { url, host, depth }) ?? filteredBy(state, candidate, via, depth, effects);
+}
+
+function filteredBy(
   state: State,
   { url, host, source, element, rel }: Candidate,
   via: string | null,
@@ -351,14 +359,14 @@ function filtered(
 ): FilterRefusal | null {
   const { filter } = state.props;
   if (filter === undefined) return null;
-  const refusal = filterRefusal(filter, { url, host, depth, source, element, rel, via });
-  if (refusal?.code === 'plugin_failed') {
+  const filtered = filterRefusal(filter, { url, host, depth, source, element, rel, via });
+  if (filtered?.code === 'plugin_failed') {
     const count = ++state.filterFailures;
     // A filter that fails on everything must not fill the log.
     if (Number.isInteger(Math.log2(count)))
-      effects.push(log('warn', 'plugin_failed', { url, detail: refusal.detail, count }));
+      effects.push(log('warn', 'plugin_failed', { url, detail: filtered.detail, count }));
   }
-  return refusal;
+  return filtered;
 }
 
 function depthOf(candidate: Candidate, finder: Finder): number {

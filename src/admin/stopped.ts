@@ -90,9 +90,8 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock, filter: Url
       return settings;
     },
     sow: async (candidates, again) => {
-      const configured = configuredRules(lastConfig(await store.lastRun()) ?? config);
-      const rules = rulesOf(configured, settings);
-      const judged = judgeSeeds(rules, settings, candidates, (seed) => filtered(seed, filter));
+      const rules = rulesOf(configuredRules(lastConfig(await store.lastRun()) ?? config), settings);
+      const judged = judgeSeeds(rules, settings, candidates, (seed) => seedRefusal(seed, filter));
       const { admitted: seeds, refused, scopeHosts } = judged;
       const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
       const admitted = seeds.map((seed) => seedAdmission(seed, nextSequence++, now));
@@ -106,7 +105,7 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock, filter: Url
   };
 }
 
-function filtered(seed: Candidate, filter: UrlFilter | undefined): FilterRefusal | null {
+function seedRefusal(seed: Candidate, filter: UrlFilter | undefined): FilterRefusal | null {
   if (filter === undefined) return null;
   const { url, host, source, element, rel } = seed;
   return filterRefusal(filter, { url, host, depth: 0, source, element, rel, via: null });

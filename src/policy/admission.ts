@@ -8,6 +8,7 @@
 import type { ConfiguredRules, CrawlSettings, TrapBounds } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
+import type { FilterRefusal } from './url-filter.js';
 import { inScope, type Scope, scopeOf } from './scope.js';
 import { firstMatch, isProblem, patternOf, type UrlPattern } from './url-pattern.js';
 
@@ -64,17 +65,21 @@ export function refusalOf(rules: CrawlRules, { url, host, depth }: Applicant): A
 /** The seeds of one command, by whether the rules let them in. A host is in the scope because a seed names it. */
 export interface JudgedSeeds<Seed> {
   readonly admitted: readonly Seed[];
-  readonly refused: readonly { readonly url: string; readonly code: Code; readonly detail: string }[];
+  readonly refused: readonly {
+    readonly url: string;
+    readonly code: AdmissionCode | FilterRefusal['code'];
+    readonly detail: string;
+  }[];
   /** Hosts of those that are let in and that were not stored yet: a later run may be given a narrower scope. */
   readonly scopeHosts: readonly HostName[];
 }
 
+/** @param filter asked about those that the rules let in. */
 export function judgeSeeds<Seed extends Omit<Applicant, 'depth'>>(
   rules: CrawlRules,
   settings: CrawlSettings,
   seeds: readonly Seed[],
-  /** What else may refuse one that the rules let in. */
-  filter: (seed: Seed) => { readonly code: Code; readonly detail: string } | null = () => null,
+  filter: (seed: Seed) => FilterRefusal | null,
 ): JudgedSeeds<Seed> {
   const anywhere: CrawlRules = { ...rules, scope: { kind: 'any' } };
   const judged = seeds.map((seed) => ({ seed, refusal: refusalOf(anywhere, { ...seed, depth: 0 }) ?? filter(seed) }));
