@@ -348,7 +348,9 @@ class RunningCrawl implements Crawl, Live {
   private lastCommand = 0;
   private readonly changings = new Map<number, (settings: CrawlSettings) => void>();
   settings: CrawlSettings;
-  private server: ControlServer | null = null;
+  /** While it is being opened, too: a crawl may end before it listens. */
+  private opening: Promise<ControlServer | null> = Promise.resolve(null);
+  private socketPath: string | null = null;
   private holdsSinceMs: number | null = null;
   private drainsSinceMs: number | null = null;
   private movedAtMs = this.startedAtMs;
@@ -430,18 +432,31 @@ class RunningCrawl implements Crawl, Live {
   }
 
   get socket(): string | null {
-    return this.server?.path ?? null;
+    return this.socketPath;
   }
 
   /** Nothing leans on it: a crawl whose control can't be opened goes on without. */
   async listen(): Promise<void> {
+    this.opening = this.openControl();
+    this.socketPath = (await this.opening)?.path ?? null;
+  }
+
+  private async openControl(): Promise<ControlServer | null> {
     const { dataDir, log } = this.options;
     try {
       const { openControl } = await import('./admin/open.js');
-      this.server = await openControl(dataDir, this.control, log);
+      return await openControl(dataDir, this.control, log);
     } catch (error) {
       log.log('warn', 'control_unavailable', { reason: error instanceof Error ? error.message : String(error) });
+      return null;
     }
+  }
+
+  /** What would be left listening keeps the process alive. */
+  private async closeControl(): Promise<void> {
+    const server = await this.opening;
+    this.socketPath = null;
+    await server?.close();
   }
 
   /** All of them in one commit; resolves after it. */
@@ -494,13 +509,13 @@ class RunningCrawl implements Crawl, Live {
     if (bound !== null) clearTimeout(bound);
     this.drainsSinceMs = SYSTEM_CLOCK.wallMs();
     if (typeof end !== 'string') {
-      await this.server?.close();
+      await this.closeControl();
       await this.closing();
       return this.outcome('crashed', end.reason);
     }
     this.kernel.tell(addresses.workbench, { type: 'drain' });
     await within(DRAIN_MS_MAX, Promise.race([drained, this.kernel.failed]));
-    await this.server?.close();
+    await this.closeControl();
     await this.kernel.stop();
     await this.closing();
     return this.outcome(end, null);
