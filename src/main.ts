@@ -13,7 +13,7 @@ import type { Control, TreeReport } from './admin/control.js';
 import { type Changes, Desk, type Live } from './admin/desk.js';
 import { Rate } from './admin/rate.js';
 import type { Sown } from './admin/seeds.js';
-import { literalRefusal, refuseAnonymous } from './admin/seed-rules.js';
+import { literalRefusal } from './admin/seed-rules.js';
 import type { RunFacts } from './admin/status.js';
 import type { Config } from './config/schema.js';
 import { configuredRules } from './config/rules.js';
@@ -248,10 +248,7 @@ function changesOf(config: Config, running: RunningCrawl): Changes {
     otherwise: 'running',
     configuredExclusions: config.exclude,
     refusalOf: literalRefusal(config),
-    sow: async (candidates, again) => {
-      refuseAnonymous(config, candidates);
-      return running.sow(candidates, again);
-    },
+    sow: (candidates, again) => running.sow(candidates, again),
     settings: () => running.settings,
     change: (change) => running.change(change),
   });

@@ -107,6 +107,8 @@ interface State {
   /** Resting hosts and when they wake by themselves (wall clock). */
   readonly wakeAt: Map<HostName, number>;
   readonly dues: DueHeap;
+  /** Hosts that wake only to see whether their robots.txt still blocks what it blocks: nothing of theirs waits. */
+  readonly watching: Set<HostName>;
   wakeTimerAtMs: number | null;
   journal: Journal;
 }
@@ -137,6 +139,7 @@ export const frontier: Behaviour<Props, State, Message> = {
       lastWake: 0,
       wakeAt: new Map(),
       dues: createDueHeap(),
+      watching: new Set(),
       wakeTimerAtMs: null,
       journal: { keys: [], woken: [], unacknowledged: 0, visits: 0, life: { phase: 'listing' }, settings, rules },
     };
@@ -329,6 +332,11 @@ function admitFound(state: State, found: Found, now: Instant, effects: Effect[])
     const refusal = refusalFor(state, candidate, found.via, depth, effects);
     if (refusal !== null) {
       state.notAdmitted.set(refusal.code, (state.notAdmitted.get(refusal.code) ?? 0) + 1);
+      if (found.seedRedirect && candidate.source === 'redirect') {
+        const { code } = refusal;
+        const event = { event: 'redirect_refused', url: found.via, target: candidate.url, code } as const;
+        effects.push({ do: 'announce', event });
+      }
       continue;
     }
     const robots = disallowedBy(found.robots, candidate.url, candidate.origin);
@@ -533,6 +541,9 @@ function tellVisit({ url, host }: Pick<UrlRecord, 'url' | 'host'>, attempt: Atte
 /** Only hosts with news: their ready queue was empty, or has a better class than before. */
 function hear(state: State, queue: CommitReceipt['queues'][number], effects: Effect[]): void {
   const { host, news, wakeAtMs } = queue;
+  const hasWork = queue.waiting + queue.parked > 0 || queue.ready.some((count) => count > 0);
+  if (hasWork || queue.blocked === 0) state.watching.delete(host);
+  else state.watching.add(host);
   if (news === null) {
     if (wakeAtMs !== null && !state.active.has(host) && !state.front.lineOf.has(host)) restUntil(state, host, wakeAtMs);
   } else if (state.active.has(host)) {
@@ -635,7 +646,10 @@ function isWithoutWork({ ready, waiting, parked }: Totals): boolean {
 
 function end(state: State, reason: EndReason, effects: Effect[]): Turn<State> {
   state.life = { phase: 'ended', reason };
-  const waiting = [...state.wakeAt].slice(0, WAITING_TOLD_MAX).map(([host, wakeAtMs]) => ({ host, wakeAtMs }));
+  const waiting = [...state.wakeAt]
+    .filter(([host]) => !state.watching.has(host))
+    .slice(0, WAITING_TOLD_MAX)
+    .map(([host, wakeAtMs]) => ({ host, wakeAtMs }));
   effects.push({ do: 'announce', event: { event: 'ended', reason, waiting } });
   return [state, effects];
 }

@@ -41,7 +41,7 @@ export async function openStopped(
   clock: Clock,
   filter?: UrlFilter,
 ): Promise<StoppedCrawl> {
-  const { userAgent, politeness, archive } = config;
+  const { archive, userAgent } = config;
   const store = await openStore({
     dir: dataDir,
     archiveBytesMax: archive.fileBytesMax,
@@ -54,11 +54,14 @@ export async function openStopped(
         createdAtMs: clock.wallMs(),
       }),
   });
+  // What the crawl was told counts, not what this command was.
+  const told = lastConfig(await store.lastRun()) ?? config;
+  const { politeness } = told;
   const terms = {
     delayMsOf: (host: string) => hostDelayMs(host, politeness),
     adaptiveFactor: politeness.adaptiveFactor,
   };
-  const keeper = storeKeeper(store, config, clock, filter);
+  const keeper = storeKeeper(store, told, clock, filter);
   const control = new Desk({
     dataDir,
     store,
@@ -90,7 +93,7 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock, filter: Url
       return settings;
     },
     sow: async (candidates, again) => {
-      const rules = rulesOf(configuredRules(lastConfig(await store.lastRun()) ?? config), settings);
+      const rules = rulesOf(configuredRules(config), settings);
       const judged = judgeSeeds(rules, settings, candidates, (seed) => seedRefusal(seed, filter));
       const { admitted: seeds, refused, scopeHosts } = judged;
       const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };

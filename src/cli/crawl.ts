@@ -2,6 +2,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { CrawlCommandOptions, FaultWords } from './crawling.js';
 import { DATA_DEFAULT, repeatable, wholeNumber, withConfigOptions, withJsonOption, withLogOptions } from './options.js';
+import { examples } from './program.js';
 import type { ExitCode, Terminal } from './terminal.js';
 
 export function crawlCommand(terminal: Terminal, ended: (exit: ExitCode) => void): Command {
@@ -24,6 +25,19 @@ export function crawlCommand(terminal: Terminal, ended: (exit: ExitCode) => void
       false,
     )
     .option('--events', 'with --json: one line a visit', false)
+    .addHelpText(
+      'after',
+      () =>
+        `${examples(
+          [
+            "crawl https://example.org/ --set userAgent='ExampleBot/1.0 (+https://bot.example/)'",
+            'a site; say who you are',
+          ],
+          ["crawl https://example.org/ --max-depth 2 --include /docs/ --exclude '*.pdf$'", 'a part of it'],
+          ['crawl http://localhost:8080/ --set guard.allow=\'["127.0.0.0/8"]\'', 'a site on this machine'],
+          ['crawl https://example.org/ --again', 'its seeds once more, for what has changed'],
+        )}\n\nPatterns are matched as in robots.txt, with * and $: /path (of any host), HOST or *.HOST, HOST/path, a whole URL,\n*.end$, or regex:EXPRESSION. Seeds need not match what is included. An option by name overrules --set, that the\nenvironment (ORBWEAVER_SCOPE=host), that the file. \`config\` lists all of them.`,
+    )
     .addOption(
       repeatable('--fault <actor:message:nth:times>', 'crash an actor on purpose, to test (repeatable)', faultWords),
     );

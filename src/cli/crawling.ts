@@ -272,7 +272,10 @@ function conclude(concluded: Conclusion, options: CrawlCommandOptions, terminal:
     throw new CommandError('crawl_failed', failure, EXIT.failed, dataDir, advice);
   }
   if (outcome.reason === 'interrupted') return EXIT.interrupted;
-  const isBarren = fates.areAllLost() && outcome.fetched + outcome.unchanged === 0;
+  const nothingCame = outcome.fetched + outcome.unchanged === 0;
+  // Redirects that lead in circles, say: something was asked for, nothing came, and nothing is left.
+  const isInVain = outcome.reason === 'done' && outcome.redirected > 0;
+  const isBarren = nothingCame && (fates.areAllLost() || isInVain);
   noteLostSeeds(fates, isBarren, terminal);
   return isBarren ? EXIT.failed : EXIT.done;
 }
@@ -284,7 +287,11 @@ function formatWait({ host, wakeAtMs }: CrawlOutcome['waiting'][number], causes:
 
 function noteLostSeeds(fates: SeedFates, isBarren: boolean, terminal: Terminal): void {
   const lost = fates.lost();
-  if (lost.length === 0) return;
+  if (lost.length === 0) {
+    if (isBarren)
+      terminal.note('orbweaver: nothing was fetched: redirects lead nowhere; ask `why` of a seed [seeds_lost]');
+    return;
+  }
   const what = isBarren ? 'nothing was fetched: no seed could be' : 'these seeds could not be fetched';
   terminal.note(`orbweaver: ${what} [seeds_lost]`);
   for (const seed of lost.slice(0, SEEDS_TOLD_MAX)) terminal.note(`  at: ${formatLostSeed(seed)}`);

@@ -2,6 +2,7 @@
  * The frame around commands: finds the one that is meant, runs it, and turns every end into an exit code and, where
  * something went wrong, three lines: what, where, what to do.
  */
+import { withoutCredentials } from '../domain/credentials.js';
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { ConfigError } from '../config/error.js';
@@ -106,8 +107,9 @@ function tell(
   where: string | null,
   advice: string | null,
 ): ExitCode {
-  terminal.note(`orbweaver: ${what} [${code}]`);
-  if (where !== null) terminal.note(`  at: ${where}`);
+  // What was typed may hold a password, and whoever typed it knows it.
+  terminal.note(`orbweaver: ${withoutCredentials(what)} [${code}]`);
+  if (where !== null) terminal.note(`  at: ${withoutCredentials(where)}`);
   if (advice !== null) terminal.note(`  do: ${advice}`);
   return exit;
 }

@@ -4,6 +4,7 @@
  * A link that leads nowhere is the web's affair and a figure in the summary. A seed that does is the user's: each is
  * named, with why and what to do about it.
  */
+import { withoutCredentials } from '../domain/credentials.js';
 import { readSeed } from '../admin/seeds.js';
 import { type Code, CODES, type OutcomeKind } from '../domain/outcome.js';
 import type { Candidate } from '../domain/url.js';
@@ -15,6 +16,8 @@ export interface LostSeed {
   readonly url: string;
   readonly outcome: OutcomeKind;
   readonly code: Code;
+  /** Where it redirects to, if that is what may not be fetched. */
+  readonly target?: string;
 }
 
 /** Throws CommandError. */
@@ -22,7 +25,7 @@ export function seedOf(text: string): Candidate {
   const made = readSeed(text);
   if (!('refusal' in made)) return made;
   const { refusal } = made;
-  const shown = text.slice(0, 200);
+  const shown = withoutCredentials(text.slice(0, 200));
   const isWord = refusal === 'url_invalid' && !/[.:/]/.test(text);
   const what = isWord ? `neither a URL nor a host: ${shown}` : `${CODES[refusal]}: ${shown}`;
   const advice = isWord ? 'write a URL, as in https://example.org/' : 'give an http or https URL';
@@ -51,6 +54,9 @@ export class SeedFates {
   hear(event: CrawlEvent): void {
     if (event.event === 'seeded') {
       for (const { url, code } of event.refused) this.#lose({ url, outcome: 'refused', code });
+    } else if (event.event === 'redirect_refused' && this.#pending.has(event.url)) {
+      const { url, target, code } = event;
+      this.#lose({ url, outcome: 'refused', code, target });
     } else if (event.event === 'visit' && LOST.has(event.outcome) && this.#pending.has(event.url)) {
       const { url, outcome, code } = event;
       this.#lose({ url, outcome, code });
@@ -73,8 +79,9 @@ export class SeedFates {
 }
 
 /** `http://10.0.0.1/: the address is not one that a crawl may reach [guard_refused]`. */
-export function formatLostSeed({ url, code }: LostSeed): string {
-  return `${url}: ${CODES[code]} [${code}]`;
+export function formatLostSeed({ url, code, target }: LostSeed): string {
+  const way = target === undefined ? url : `${url} redirects to ${target}`;
+  return `${way}: ${CODES[code]} [${code}]`;
 }
 
 /** What to do about a seed that was lost for this reason; null where only its owner can. */
@@ -84,6 +91,8 @@ export function adviceFor({ code, url }: LostSeed): string | null {
       return `allow its network if it is meant, as in --set guard.allow='["${networkOf(url)}"]'`;
     case 'robots_disallowed':
       return 'begin with a URL that its robots.txt allows';
+    case 'out_of_scope':
+      return 'give where it redirects to as a seed, or widen the scope';
     case 'http_not_found':
     case 'http_gone':
       return 'check the URL';

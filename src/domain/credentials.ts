@@ -3,11 +3,14 @@
 const REPLACEMENT = '[redacted]';
 const SECRET_FIELD = /authorization|cookie|password|passwd|secret|apikey|token/i;
 /** `user:password@` or `user@` between the slashes and the host. */
-const CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/?#"'<>]*@/gi;
+const CREDENTIALS = /(\b[a-z][a-z0-9+.-]*:\/\/)[^/?#"'<>\r\n]*@/gi;
+/** The same where somebody left the scheme out. */
+const BARE_CREDENTIALS = /(^|\s)[^\s/?#@:"'<>]+:[^\s/?#@"'<>]+@/g;
 
 /** The same text with the credentials of every URL in it replaced. */
 export function withoutCredentials(text: string): string {
-  return text.includes('@') ? text.replace(CREDENTIALS, `$1${REPLACEMENT}@`) : text;
+  if (!text.includes('@')) return text;
+  return text.replace(CREDENTIALS, `$1${REPLACEMENT}@`).replace(BARE_CREDENTIALS, `$1${REPLACEMENT}@`);
 }
 
 type Fields = Readonly<Record<string, string | number | boolean | null>>;

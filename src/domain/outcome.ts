@@ -56,6 +56,7 @@ export const CODES = {
   url_scheme: 'not an http or https URL',
   url_too_long: 'longer than the bound; never cut',
   url_host_invalid: 'the host name can not exist',
+  no_contact: 'it lies beyond this machine, and the user agent does not say who runs the crawl',
   out_of_scope: 'its host is none of those that the crawl may enter',
   too_deep: 'further from a seed than the crawl goes',
   excluded: 'it matches a pattern that is excluded',

@@ -8,6 +8,7 @@
 import type { ConfiguredRules, CrawlSettings, TrapBounds } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
+import type { Source } from '../domain/url.js';
 import type { FilterRefusal } from './url-filter.js';
 import { inScope, type Scope, scopeOf } from './scope.js';
 import { firstMatch, isProblem, patternOf, type UrlPattern } from './url-pattern.js';
@@ -45,10 +46,12 @@ export interface Applicant {
   readonly host: HostName;
   /** Links between it and a seed. */
   readonly depth: number;
+  /** A seed was named itself: what is included says which links are followed. */
+  readonly source?: Source;
 }
 
 /** Null: it may enter. */
-export function refusalOf(rules: CrawlRules, { url, host, depth }: Applicant): AdmissionRefusal | null {
+export function refusalOf(rules: CrawlRules, { url, host, depth, source }: Applicant): AdmissionRefusal | null {
   if (!inScope(rules.scope, host)) return { code: 'out_of_scope', detail: scopeDetail(rules.scope, host) };
   const { depthMax } = rules;
   if (depthMax !== null && depth > depthMax)
@@ -57,7 +60,7 @@ export function refusalOf(rules: CrawlRules, { url, host, depth }: Applicant): A
   if (trap !== null) return trap;
   const excluding = rules.exclude.length === 0 ? null : firstMatch(rules.exclude, url);
   if (excluding !== null) return { code: 'excluded', detail: excluding.text };
-  if (rules.include.length > 0 && firstMatch(rules.include, url) === null)
+  if (rules.include.length > 0 && source !== 'seed' && firstMatch(rules.include, url) === null)
     return { code: 'not_included', detail: rules.include.map(({ text }) => text).join(' ') };
   return null;
 }

@@ -9,11 +9,14 @@
  * | `/private/` | path and query of any host |
  * | `example.org`, `*.example.org` | a whole host name |
  * | `example.org/private/` | host (with its port, if it has one), path and query |
- * | `https://example.org/` | the whole URL |
+ * | `https://example.org/`, `*.png$` | the whole URL |
  * | `regex:\.(zip|iso)$` | the whole URL, anywhere in it, as a regular expression |
  *
- * Invariant: a pattern without `regex:` is decided in time linear in the URL for each of its stars: nothing backtracks.
+ * Invariant: every pattern is decided in time linear in the URL, for each star or state of it: nothing backtracks, as
+ * the URLs come from strangers. Regular expressions are those of RE2, which has no look-around and no back-references.
  */
+import { RE2JS } from 're2js';
+
 export interface UrlPattern {
   /** As it was written. */
   readonly text: string;
@@ -36,8 +39,10 @@ export function patternOf(text: string): UrlPattern | PatternProblem {
   if (text.startsWith('/')) return wildcard(text, text, pathOf);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return wildcard(text, text, (url) => url);
   if (text.includes('/')) return wildcard(text, text, hostAndPathOf);
+  // No host ends in it: what is meant is how the URL ends.
+  if (text.endsWith('$')) return wildcard(text, text, (url) => url);
   // A host alone is meant whole: `example.org` is not the beginning of `example.organic`.
-  return wildcard(text, text.endsWith('$') ? text : `${text}$`, hostnameOf);
+  return wildcard(text, `${text}$`, hostnameOf);
 }
 
 export function isProblem(pattern: UrlPattern | PatternProblem): pattern is PatternProblem {
@@ -54,8 +59,8 @@ const REGEX = 'regex:';
 
 function regexPattern(text: string): UrlPattern | PatternProblem {
   try {
-    const regex = new RegExp(text.slice(REGEX.length), 'u');
-    return { text, matches: (url) => regex.test(url) };
+    const regex = RE2JS.compile(text.slice(REGEX.length));
+    return { text, matches: (url) => regex.matcher(url).find() };
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }

@@ -38,6 +38,8 @@ export type CrawlEvent =
     }
   | { readonly event: 'changed'; readonly command: number; readonly settings: CrawlSettings }
   /** A seed redirects to another host of its site, which the crawl may enter from now on. */
+  /** A seed redirects to where the crawl may not go. */
+  | { readonly event: 'redirect_refused'; readonly url: string; readonly target: string; readonly code: Code }
   | { readonly event: 'scope_widened'; readonly from: HostName; readonly to: HostName }
   | {
       readonly event: 'totals';

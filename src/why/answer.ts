@@ -4,7 +4,7 @@ import type { OutcomeKind, Code } from '../domain/outcome.js';
 import type { UrlState } from '../domain/record.js';
 
 export interface WhyAnswer {
-  /** As it was asked for. */
+  /** As it was asked for, but for a password in it. */
   readonly url: string;
   /** Null for what is no URL that could be fetched. */
   readonly canonical: string | null;

@@ -203,6 +203,11 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     follows: REFUSED_HERE,
     advice: 'Look at the spelling of the host.',
   },
+  no_contact: {
+    said: 'it lies beyond this machine, and the user agent does not say who runs the crawl',
+    follows: REFUSED_HERE,
+    advice: 'Name a URL or an address in `userAgent`, then give it as a seed again.',
+  },
   out_of_scope: {
     said: 'its host is none of those that the crawl may enter',
     follows: REFUSED_BY_RULE,

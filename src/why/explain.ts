@@ -7,8 +7,9 @@
  * Invariants: `next.at` is never in the past; `explanation` is `story`, sentence by sentence; a sentence has no line
  * end and ends with a mark or with what a site wrote.
  */
+import { withoutCredentials } from '../domain/credentials.js';
 import { CODES } from '../domain/outcome.js';
-import type { Attempt } from '../domain/outcome.js';
+import type { Attempt, Code } from '../domain/outcome.js';
 import type { UrlRecord } from '../domain/record.js';
 import type { NextAction, Paragraph, Topic, WhyAnswer } from './answer.js';
 import { CODE_WORDS } from './codes.js';
@@ -31,7 +32,7 @@ export function explain(facts: WhyFacts): WhyAnswer {
     ['visits', topics.visits(facts)],
     ['queue', isAhead ? topics.queue(facts) : []],
     ['host', isAhead ? topics.host(facts) : []],
-    ['next', [nextWords(facts, next), ...goOnAdvice(facts, next), ...adviceOf(situation)]],
+    ['next', [nextWords(facts, next), ...goOnAdvice(facts, next), ...adviceOf(situation, facts)]],
   ];
   const story: Paragraph[] = told
     .filter(([, sentences]) => sentences.length > 0)
@@ -247,7 +248,7 @@ function nextWords(facts: WhyFacts, { action, atMs, reason }: Next): string {
 }
 
 /** What the crawl does by itself is told by the next step; this is what is left for people. */
-function adviceOf(situation: Situation): string[] {
+function adviceOf(situation: Situation, { rules }: WhyFacts): string[] {
   switch (situation.is) {
     case 'no_url':
       return adviceFor({ code: situation.refusal });
@@ -259,8 +260,11 @@ function adviceOf(situation: Situation): string[] {
       return adviceFor({ code: 'robots_unreadable' });
     case 'dead':
       return [...adviceFor(situation.record.attempts.at(-1)), AGAIN_ADVICE];
-    case 'settled':
-      return adviceFor(situation.last ?? undefined);
+    case 'settled': {
+      const code = situation.last?.code;
+      const isTakenBack = rules !== null && rules.refusal === null && code !== undefined && BY_RULE.has(code);
+      return isTakenBack ? [TAKEN_BACK_ADVICE] : adviceFor(situation.last ?? undefined);
+    }
     case 'queued':
     case 'waiting':
       return adviceFor(situation.record.attempts.at(-1));
@@ -275,6 +279,18 @@ function goOnAdvice({ live }: WhyFacts, { action }: Next): string[] {
   return live === null && waits ? ['The command that began it goes on where it stopped.'] : [];
 }
 
+/** Codes of the crawl's own rules, which an operator may change. */
+const BY_RULE: ReadonlySet<Code> = new Set([
+  'out_of_scope',
+  'too_deep',
+  'excluded',
+  'not_included',
+  'trap_url_length',
+  'trap_path_depth',
+  'trap_repeated_segments',
+]);
+const TAKEN_BACK_ADVICE =
+  'The rule that refused it no longer stands. It does not come back by itself: give it as a seed, with `seed --again`.';
 const AGAIN_ADVICE = 'When the cause is gone, `orbweaver seed --again` asks for it once more.';
 function adviceFor(attempt: Pick<Attempt, 'code' | 'detail'> | undefined): string[] {
   if (attempt === undefined) return [];
@@ -299,7 +315,7 @@ function guardAdvice(detail: string): string[] {
 function fieldsOf(facts: WhyFacts): Omit<WhyAnswer, 'next' | 'explanation' | 'story'> {
   const { spelling, record, rules, standing } = facts;
   return {
-    url: facts.asked,
+    url: withoutCredentials(facts.asked),
     canonical: spelling.ok ? spelling.url : null,
     refusal: spelling.ok ? null : `${CODES[spelling.refusal]} [${spelling.refusal}]`,
     state: record?.state ?? null,

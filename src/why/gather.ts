@@ -66,7 +66,8 @@ export async function gatherFacts(asked: string, sources: WhySources): Promise<W
     host: hostFactsOf(loaded, nowMs),
     robots: robotsFactsOf(url, origin, loaded.robots, nowMs),
     // A URL that nobody has found yet is judged as if a seed linked to it.
-    rules: judge === null ? null : judge(made, record?.depth ?? 1, record !== null),
+    rules:
+      judge === null ? null : judge({ ...made, source: record?.source ?? 'link' }, record?.depth ?? 1, record !== null),
     terms: termsOf === null ? null : termsOf(host),
     live: liveOf === null ? null : await liveOf(url, host),
   };

@@ -18,7 +18,7 @@ export function rulesInForce(config: Config, settings: CrawlSettings): CrawlRule
 /** Of a URL that lies so many links away from a seed. */
 export function judge(
   rules: CrawlRules,
-  { url, host }: Pick<Candidate, 'url' | 'host'>,
+  { url, host, source }: Pick<Candidate, 'url' | 'host' | 'source'>,
   depth: number,
   filter?: UrlFilter,
 ): RuleFacts {
@@ -27,7 +27,7 @@ export function judge(
     scope,
     inScope: inScope(scope, host),
     judgedBy: scope.kind === 'site' ? siteOf(host) : host,
-    refusal: refusalOf(rules, { url, host, depth }) ?? refusalBy(filter, url, host, depth),
+    refusal: refusalOf(rules, { url, host, depth, source }) ?? refusalBy(filter, url, host, depth),
   };
 }
 

@@ -20,7 +20,8 @@ export function span(ms: number): string {
     if (length >= from) return `${Math.round(length / unit)} ${name}`;
   }
   if (length < SECOND) return `${Math.round(length)} ms`;
-  return `${Math.round(length / SECOND)} s`;
+  // A delay of 1.5 s is not one of 2 s.
+  return length < 10 * SECOND ? `${Math.round(length / 100) / 10} s` : `${Math.round(length / SECOND)} s`;
 }
 
 /** `3 minutes ago (2026-03-01 12:00:00 UTC)`, `in 12 s (…)`; within a second `just now` or `now`. */

@@ -54,7 +54,10 @@ describe('A07: a file of seeds', () => {
 });
 
 describe('what becomes of seeds', () => {
-  const { config } = loadConfig({ cores: 2, assignments: ['guard.allow=["127.0.0.0/8"]'] });
+  const { config } = loadConfig({
+    cores: 2,
+    assignments: ['guard.allow=["127.0.0.0/8"]', 'userAgent=SeedBot/1.0 (+https://bot.example/)'],
+  });
   /** An engine that knows one URL. */
   const field = () => {
     const commits: Candidate[][] = [];

@@ -225,3 +225,15 @@ it.skipIf(!existsSync('/proc/self'))('a place where no folder can be made is tol
   const data = await called('crawl', 'http://127.0.0.1:9/', '--data', '/proc/x/y');
   expect([data.exit, data.err]).toEqual([1, expect.stringContaining('at: /proc/x')]);
 });
+
+describe('a crawl that ends before its control listens', () => {
+  it('exits all the same, and leaves no socket', async () => {
+    const words = ['--exclude', '/', '--set', 'guard.allow=["127.0.0.0/8"]'];
+    for (let i = 0; i < 4; i++) {
+      const data = join(folder, `quick-${i}`);
+      const { exit, err } = await called('crawl', 'http://127.0.0.1:9/', '--data', data, ...words);
+      expect([exit, err]).toEqual([1, expect.stringContaining('[excluded]')]);
+      expect(existsSync(join(data, 'control.sock'))).toBe(false);
+    }
+  }, 120_000);
+});

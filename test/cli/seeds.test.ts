@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { adviceFor, SeedFates, seedOf } from '../../src/cli/seeds.js';
+import { adviceFor, formatLostSeed, SeedFates, seedOf } from '../../src/cli/seeds.js';
 import type { HostName } from '../../src/domain/host.js';
 import type { Code, OutcomeKind } from '../../src/domain/outcome.js';
 import type { CrawlEvent } from '../../src/protocols/events.js';
@@ -43,5 +43,19 @@ describe('what became of the seeds', () => {
     expect(lost('http://10.0.0.1/')).toContain('["10.0.0.1/32"]');
     expect(lost('http://[fd00::1]/')).toContain('["fd00::1/128"]');
     expect(lost('http://a.test/')).toContain('["127.0.0.0/8"]');
+  });
+});
+
+describe('a seed that redirects to where the crawl may not go', () => {
+  it('P6: is lost, with where it leads and why that is refused', () => {
+    const fates = new SeedFates([seedOf('http://a.example/')]);
+    fates.hear(visit('http://a.example/', 'redirected', 'redirect'));
+    expect(fates.areAllLost()).toBe(false);
+    const [url, target] = ['http://a.example/', 'http://b.example/'] as const;
+    fates.hear({ event: 'redirect_refused', url, target, code: 'out_of_scope' });
+    expect(fates.areAllLost()).toBe(true);
+    expect(fates.lost().map(formatLostSeed)).toEqual([
+      'http://a.example/ redirects to http://b.example/: its host is none of those that the crawl may enter [out_of_scope]',
+    ]);
   });
 });

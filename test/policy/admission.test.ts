@@ -31,6 +31,12 @@ describe('what a crawl may enter', () => {
     expect(codeOf('http://a.example/', { depthMax: 4 }, 5)).toBe('too_deep');
   });
 
+  it('a seed need not match what is included, and what is excluded refuses it all the same', () => {
+    const rules = rulesOf(settingsOf({ include: ['/docs/'], exclude: ['/docs/old/'] }).configured, NO_SETTINGS);
+    const seed = (url: string) => refusalOf(rules, { url, host: 'a.example', depth: 0, source: 'seed' })?.code ?? null;
+    expect([seed('http://a.example/'), seed('http://a.example/docs/old/')]).toEqual([null, 'excluded']);
+  });
+
   it('says what exactly refuses', () => {
     const rules = rulesOf(settingsOf({ exclude: ['/no', '/x'] }).configured, NO_SETTINGS);
     expect(refusalOf(rules, { url: 'http://a.example/x1', host: 'a.example', depth: 0 })).toEqual({

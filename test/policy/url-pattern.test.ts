@@ -36,6 +36,9 @@ const TABLE: [pattern: string, url: string, matches: boolean][] = [
   ['https://', 'http://a.example/', false],
   ['http://a.example/x$', 'http://a.example/x', true],
   ['http://a.example/x$', 'http://a.example/xy', false],
+  ['*.png$', 'http://a.example/x/y.png', true],
+  ['*.png$', 'http://a.example/y.png?x', false],
+  ['*.png$', 'http://a.png/', false],
   ['regex:\\.(zip|iso)$', 'http://a.example/x.iso', true],
   ['regex:\\.(zip|iso)$', 'http://a.example/x.iso?y', false],
 ];
@@ -47,6 +50,12 @@ describe('patterns of URLs', () => {
 
   it.each(['', 'two words', 'regex:(', 'x'.repeat(PATTERN_CHARACTERS_MAX + 1)])('is none: %s', (text) => {
     expect(isProblem(patternOf(text))).toBe(true);
+  });
+
+  it('a regular expression that would backtrack for years is decided at once', () => {
+    const hostile = `http://a.example/${'a'.repeat(5_000)}!`;
+    expect(pattern('regex:(a+)+$').matches(hostile)).toBe(false);
+    expect(pattern('regex:(a|a)*b').matches(hostile)).toBe(false);
   });
 
   it('at the bound of its length it is one', () => {

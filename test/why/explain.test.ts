@@ -215,7 +215,7 @@ describe('the rules of the crawl', () => {
   const asked = (url: string, depth = 1) => {
     const { host } = new URL(url);
     const spelling = { ok: true, url, key: '0'.repeat(32), host, origin: `http://${host}`, steps: [] } as const;
-    return explain(factsOf({ asked: url, spelling, rules: judge(rules, { url, host }, depth) }));
+    return explain(factsOf({ asked: url, spelling, rules: judge(rules, { url, host, source: 'link' }, depth) }));
   };
 
   it.each([

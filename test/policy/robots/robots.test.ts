@@ -109,9 +109,13 @@ describe('the second opinion', () => {
   );
   const file = fc.array(line, { maxLength: 14 }).map((lines) => ['User-agent: *', ...lines].join('\n'));
 
+  /** `%%61a` is `%aa` once it is decoded: an escape to whoever looks a second time, as the wrapped parser does. */
+  const decodesToAnEscape = /%[0-9a-f]?%[0-9a-f]{2}/i;
+
   it('agrees with the index on random files and URLs', () => {
     fc.assert(
       fc.property(file, fc.array(fc.tuple(start, pattern), { minLength: 1, maxLength: 4 }), (text, urls) => {
+        fc.pre(![text, ...urls.flat()].some((part) => decodesToAnEscape.test(part)));
         const rules = rulesOf(text);
         const matcher = compileRobots(rules, ROBOTS_URL);
         for (const url of urls.map((parts) => parts.join(''))) {
