@@ -156,6 +156,8 @@ class ThreadLine {
         plugIns: plugIns ?? NO_MODULES,
         mark: this.mark.buffer as SharedArrayBuffer,
       } satisfies ParserThreadData,
+      // A program that was given on the command line is no module that the thread could be one of.
+      execArgv: process.execArgv.filter((word) => !word.startsWith('--input-type')),
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax ?? HEAP_MEGABYTES_MAX },
     });
     worker.on('message', (answer: PackedResult) => this.answered(unpacked(answer)));

@@ -43,7 +43,7 @@ beforeAll(async () => {
       reports.set(next.name, await crawlWithCrashes(next.crashes, next.name === CRASHING_PAGE));
   };
   await Promise.all(Array.from({ length: PARALLEL }, work));
-}, 240_000);
+}, 600_000);
 
 function reportOf(name: string): CrashReport {
   const report = reports.get(name);

@@ -118,7 +118,9 @@ export function nameOf({ actor, message, nth, times }: PlannedCrash): string {
 export async function crawlWithCrashes(
   crashes: readonly PlannedCrash[],
   crashingPage = false,
-  secondsMax = 60,
+  // Whoever crashes over a robots.txt does not know what delay it asked for: its host is left alone for the longest, a
+  // minute, and then goes on.
+  secondsMax = 150,
 ): Promise<CrashReport> {
   const directory = temporaryDirectory();
   try {
