@@ -6,7 +6,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
-import { seedAdmission, settingsChange } from '../actors/frontier.js';
+import { seedAdmission } from '../actors/frontier-admission.js';
+import { settingsChange } from '../actors/frontier-rules.js';
 import { configuredRules } from '../config/rules.js';
 import { changed } from '../domain/crawl-settings.js';
 import type { Candidate } from '../domain/url.js';

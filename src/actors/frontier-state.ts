@@ -1,0 +1,89 @@
+/** What the rooms of the frontier share: what it is started with, what it holds, and what a message has begun. */
+import type { Bloom } from '../domain/bloom.js';
+import type { ClassQueues } from '../domain/class-queues.js';
+import type { DueHeap } from '../domain/due-heap.js';
+import type { ConfiguredRules, CrawlSettings } from '../domain/crawl-settings.js';
+import type { HostName } from '../domain/host.js';
+import type { Code } from '../domain/outcome.js';
+import type { UrlKey } from '../domain/url.js';
+import type { CrawlRules } from '../policy/admission.js';
+import type { UrlFilter } from '../plugins/url-filter.js';
+import * as addresses from '../protocols/addresses.js';
+import type { Part, Totals } from '../protocols/commit.js';
+import { type Effect, send } from '../protocols/effects.js';
+import type { EndReason } from '../protocols/events.js';
+import { record } from '../protocols/recorder.js';
+
+export interface Props {
+  /** The rules that this run is configured with. */
+  readonly configured: ConfiguredRules;
+  /** Of the program that runs the crawl. */
+  readonly filter?: UrlFilter;
+  /** As they are stored. */
+  readonly settings: CrawlSettings;
+  readonly seen: Bloom;
+  readonly totals: Totals;
+  readonly nextSequence: number;
+  /** Hosts that may be at work at once. */
+  readonly activeMax: number;
+  /** Visits after which the crawl ends; null for no bound. */
+  readonly pagesMax: number | null;
+  /** The crawl ends when nothing falls due within this; null: it goes on for ever. */
+  readonly waitMs: number | null;
+}
+
+type Life =
+  | { readonly phase: 'listing' }
+  | { readonly phase: 'crawling' }
+  | { readonly phase: 'ended'; readonly reason: EndReason };
+
+/** What the message in hand has changed and a crash must undo, or do again. */
+interface Journal {
+  keys: UrlKey[];
+  woken: HostName[];
+  readonly unacknowledged: number;
+  readonly visits: number;
+  readonly life: Life;
+  readonly settings: CrawlSettings;
+  readonly rules: CrawlRules;
+}
+
+export interface State {
+  readonly props: Props;
+  settings: CrawlSettings;
+  /** By the settings; replaced as a whole. */
+  rules: CrawlRules;
+  /** Candidates that were not admitted, by code. */
+  readonly notAdmitted: Map<Code, number>;
+  /** Times that the URL filter failed. */
+  filterFailures: number;
+  life: Life;
+  readonly pending: Set<UrlKey>;
+  sequence: number;
+  /** Parts that were sent to the recorder and not yet acknowledged. */
+  unacknowledged: number;
+  /** Visits that were acknowledged in this life of the process. */
+  visits: number;
+  totals: Totals;
+  readonly front: ClassQueues;
+  /** Hosts at work, with the number of their newest wake. */
+  readonly active: Map<HostName, number>;
+  lastWake: number;
+  /** Resting hosts and when they wake by themselves (wall clock). */
+  readonly wakeAt: Map<HostName, number>;
+  readonly dues: DueHeap;
+  /** Hosts that wake only to see whether their robots.txt still blocks what it blocks: nothing of theirs waits. */
+  readonly watching: Set<HostName>;
+  wakeTimerAtMs: number | null;
+  journal: Journal;
+}
+
+export function begin(state: State): void {
+  const { unacknowledged, visits, life, settings, rules } = state;
+  state.journal = { keys: [], woken: [], unacknowledged, visits, life, settings, rules };
+}
+
+export function toRecorder(state: State, part: Part): Effect {
+  state.unacknowledged += 1;
+  return send(addresses.recorder, record([part]));
+}
