@@ -55,6 +55,7 @@ const ROWS = {
   unchanged:        row('unchanged',         'settled',     0, 'success', 'same',   'active'),
   unasked_304:      row('failed',            'retry_plain', 1, 'success', 'same',   null),
   redirect:         row('redirected',        'parse',       0, 'success', 'same',   'redirected'),
+  endless_redirect: row('refused',           'settled',     0, 'success', 'same',   'refused'),
   not_found:        row('missing',           'settled',     0, 'success', 'same',   'soft_missing'),
   forbidden:        row('refused',           'settled',     0, 'success', 'slower', 'refused'),
   client_error:     row('refused',           'settled',     0, 'success', 'same',   'refused'),
@@ -161,6 +162,14 @@ export function judgeContent(
   // The content is here, whatever a plug-in made of it.
   const isPlugInAtFault = transport.code === 'ok' && parsed.plugInFault !== undefined;
   return concluded(transport, isPlugInAtFault ? 'plugin_failed' : transport.code, status);
+}
+
+/** A redirect that leads nowhere within its chain (P6). */
+export function judgeChain(
+  { status }: Pick<ContentJudgement, 'status'>,
+  code: Extract<Code, 'redirect_limit' | 'redirect_loop'>,
+): ContentJudgement {
+  return concluded(ROWS.endless_redirect, code, status);
 }
 
 /** Why a URL wasn't asked for at all: the rules in force say no, or can't be known (P4, P5). */

@@ -63,6 +63,7 @@ const found = (candidates: readonly Candidate[], changes: Partial<Found> = {}): 
   hopPath: 'L',
   depth: 1,
   seedRedirect: false,
+  chain: null,
   robots: [],
   candidates,
   ...changes,

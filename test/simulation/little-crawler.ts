@@ -461,6 +461,7 @@ function newRecord({ url, key, host, source, element }: Candidate): UrlRecord {
       lastModified: null,
       digest: null,
       archived: null,
+      chain: null,
     },
     robots: null,
   };
