@@ -131,7 +131,7 @@ export function judgeTransport(result: FetchResult | ResolutionFailure, context:
     case 'dns':
       return judged(ROW_OF_CODE[result.code], result.code, null);
     case 'failure':
-      return judgeFailure(result);
+      return judgeFailure(result, context);
     case 'response':
       return judgeStatus(result.status, result.headers, context);
   }
@@ -198,17 +198,16 @@ export function stateAfter(before: UrlState, judgement: { readonly urlState: Url
   return before === 'queued' || before === 'waiting' || before === 'parked' ? 'refused' : before;
 }
 
-function judgeFailure(failure: FetchFailure): TransportJudgement {
-  const { code, status, reusedConnection } = failure;
+function judgeFailure(failure: FetchFailure, context: VisitContext): TransportJudgement {
+  const { code, status, headers = [], reusedConnection } = failure;
   if (code === 'interrupted' || code === 'worker_crashed') return judged(ROW_OF_CODE[code], code, status);
   // A refusal whose body broke is still the refusal: the host has said what it had to say.
-  if (status === 429 || (status !== null && status >= 500 && status <= 599)) return judgeStatus(status, [], NO_CONTEXT);
+  if (status === 429 || (status !== null && status >= 500 && status <= 599))
+    return judgeStatus(status, headers, context);
   if (reusedConnection && (code === 'connection_reset' || code === 'connect_failed'))
     return judged('stale_connection', code, status);
   return judged(ROW_OF_CODE[code], code, status);
 }
-
-const NO_CONTEXT: VisitContext = { hadValidators: false, nowWallMs: 0 };
 
 function judgeStatus(status: number, headers: readonly Header[], context: VisitContext): TransportJudgement {
   if (status === 429 || (status >= 500 && status <= 599)) return judgeRefusalForNow(status, headers, context);
