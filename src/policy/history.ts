@@ -93,12 +93,10 @@ export function postponed(entry: QueueEntry, attempt: Attempt): Settlement {
   return { from: entry.at, to: entry.at, record: noted(entry.record, attempt), attempt, dead: null };
 }
 
-/** It redirects to itself with other cookies: it stays in the queue, to be asked for with them. No delivery was used. */
+/** It redirects to itself with other cookies: the row stays where it is, to be asked for with them. No delivery is used. */
 export function sentBack(entry: QueueEntry, attempt: Attempt, chain: Chain): Settlement {
-  const { priority } = entry.record;
-  const to: QueuePosition = { queue: 'ready', priority, sequence: entry.at.sequence };
-  const record: UrlRecord = { ...noted(entry.record, attempt), state: 'queued', chain };
-  return { from: entry.at, to, record, attempt, dead: null };
+  const { record, ...rest } = postponed(entry, attempt);
+  return { ...rest, record: { ...record, chain } };
 }
 
 /** It is not asked for again: the process died with it in hand as often as is borne. */
