@@ -236,15 +236,16 @@ function judgeStatus(status: number, headers: readonly Header[], context: VisitC
 
 /** 429 and 5xx: a throttle if the status says so or the server named a time, else a fault. */
 function judgeRefusalForNow(status: number, headers: readonly Header[], context: VisitContext): TransportJudgement {
-  const retryAfter = headerOf(headers, 'retry-after');
-  const retryAfterMs = retryAfterMsOf(retryAfter, headerOf(headers, 'date'), context.nowWallMs);
+  const retryAfter = valuesOf(headers, 'retry-after').join(',');
+  const [date = null] = valuesOf(headers, 'date');
+  const retryAfterMs = retryAfterMsOf(retryAfter, date, context.nowWallMs);
   if (status !== 429 && status !== 503 && retryAfterMs === null)
     return judged('server_error', 'http_server_error', status);
   return { ...judged('throttled', 'http_throttled', status), throttle: { retryAfterMs } };
 }
 
-function headerOf(headers: readonly Header[], name: string): string | null {
-  return headers.find(([spelled]) => spelled.toLowerCase() === name)?.[1] ?? null;
+function valuesOf(headers: readonly Header[], name: string): string[] {
+  return headers.flatMap(([spelled, value]) => (spelled.toLowerCase() === name ? [value] : []));
 }
 
 function judged(name: RowName, code: Code, status: number | null): TransportJudgement {

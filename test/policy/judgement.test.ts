@@ -232,6 +232,22 @@ describe('the table of judgement: no whole answer', () => {
     expect([asked(500, []), asked(200, [['Retry-After', '7']])]).toEqual([null, null]);
   });
 
+  it('P3: of two Retry-After the longer one counts, in whatever spelling and order', () => {
+    const asked = (...values: string[]) =>
+      judgeTransport(
+        response(
+          503,
+          values.map((value, i) => [i === 0 ? 'Retry-After' : 'RETRY-AFTER', value]),
+        ),
+        PLAIN,
+      );
+    const date = new Date(NOW + 300_000).toUTCString();
+    expect(asked('120', date).throttle).toEqual({ retryAfterMs: 300_000 });
+    expect(asked(date, '120').throttle).toEqual({ retryAfterMs: 300_000 });
+    expect(asked('soon', '120').throttle).toEqual({ retryAfterMs: 120_000 });
+    expect(asked('soon', '').throttle).toEqual({ retryAfterMs: null });
+  });
+
   it('R3: a kept connection that the server had closed costs no delivery and tells the breaker nothing', () => {
     const stale = judgeTransport(failure('connection_reset', { reusedConnection: true }), PLAIN);
     expect(stale).toMatchObject({ next: 'retry_fresh', delivery: 0, breaker: 'none' });
