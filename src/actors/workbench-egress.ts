@@ -24,6 +24,9 @@ import type { Ask, Doubt, NetworkWord, PermitNumber } from '../protocols/workben
 /** Hosts that were reached and may be probed: some are enough, since one that answers ends an outage. */
 const KNOWN_MAX = 32;
 
+/** Who has something to ask for asks within this, once its last answer was read: until then nobody is bidden to. */
+export const PATIENCE_MS = 1_000;
+
 /** A host that was bidden to ask, and does not, makes way for another one. */
 export const SUMMONS_MS = 10_000;
 
@@ -241,11 +244,12 @@ export function chooseProbe(books: EgressBooks, { due, asks, gates }: Bench, now
   const untried = [...known.keys()].filter((host) => !tried.has(host)).reverse();
   const host = untried.find((one) => due.lineOf.has(one));
   if (host !== undefined) return { choose: 'host', host };
+  const mayBid = guard.probeAtMs + PATIENCE_MS <= now.monotonicMs;
   const idle = untried.find((one) => !books.suspects.has(one) && gates.get(one)?.phase !== 'granted');
   const isAnyAsking = untried.some((one) => asks.has(one));
-  if (idle !== undefined && !isAnyAsking) return bid(books, idle, errandTo(idle, known.get(idle) as Origin), now);
+  if (idle !== undefined && !isAnyAsking && mayBid) return bid(books, idle, errandTo(idle, known.get(idle) as Origin), now);
   if (due.lineOf.size > 0) return { choose: 'anybody in line' };
-  return asks.size > 0 ? NOBODY : excuse(books, now);
+  return asks.size > 0 || !mayBid ? NOBODY : excuse(books, now);
 }
 
 export function granted(books: EgressBooks, host: HostName, permit: PermitNumber): void {
@@ -274,11 +278,11 @@ function excuse(books: EgressBooks, now: Instant): Choice {
 }
 
 /** When something is due here though no message comes; null: nothing is. */
-export function nextDueMs(books: EgressBooks): number | null {
+export function nextDueMs(books: EgressBooks, now: Instant): number | null {
   const { terms, guard, probe } = books;
   if (terms === null) return null;
   if (guard.phase === 'guarding') {
-    if (probe === null) return guard.probeAtMs;
+    if (probe === null) return guard.probeAtMs + (guard.probeAtMs > now.monotonicMs ? 0 : PATIENCE_MS);
     return probe.phase === 'summoned' ? probe.untilMs : null;
   }
   for (const { sinceMs } of books.suspects.values()) return sinceMs + terms.suspenseMs;

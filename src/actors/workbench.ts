@@ -376,7 +376,7 @@ function watchEgress(state: State, now: Instant): void {
   // What else holds the permits holds the probes too.
   let mayProbe = books.guard.phase === 'guarding' && state.holds.size === 1;
   while (mayProbe && hasRoom(state)) mayProbe = probes(state, now);
-  const nextMs = egress.nextDueMs(books);
+  const nextMs = egress.nextDueMs(books, now);
   if (nextMs === null || nextMs <= now.monotonicMs) return;
   if (state.egressTimerAtMs !== null && state.egressTimerAtMs <= nextMs) return;
   state.egressTimerAtMs = nextMs;
