@@ -35,6 +35,7 @@ import type { PlugInModules } from './plugins/modules.js';
 import type { UrlFilter } from './plugins/url-filter.js';
 import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
+import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
 import { productTokenOf } from './policy/robots/agent.js';
 import { rulesOf } from './policy/admission.js';
@@ -294,6 +295,7 @@ export function planTree(
       // After a loss of power there may be no URL left of a life that has made requests.
       resumed: opened.unclean || opened.totals.urls > 0,
       rules: rulesOf(configured, settings),
+      egress: egressTermsOf(config),
     },
     host: (name) => ({
       name,
@@ -331,6 +333,12 @@ export function planTree(
     fetchers: config.fetch.slots,
     parsers: config.page.threads,
   };
+}
+
+function egressTermsOf({ egress }: Config): EgressTerms | null {
+  if (!egress.guard) return null;
+  const { hostsMin, hostsMax, shareMin, windowSeconds, suspenseSeconds } = egress;
+  return { hostsMin, hostsMax, shareMin, windowMs: windowSeconds * 1_000, suspenseMs: suspenseSeconds * 1_000 };
 }
 
 class RunningCrawl implements Crawl, Live {

@@ -214,6 +214,7 @@ describe('a host at rest', () => {
       host: NAME,
       resolution: { kind: 'failed', code: 'dns_failed', detail: '', expiresInMs: 30_000 },
     });
+    stage.tell({ type: 'blamed', about: { what: 'name' }, fault: 'theirs' });
     recordAll(stage, partsIn(stage), 0);
     expect(restOf(stage)).toMatchObject({ left: null, wakeAtMs: WALL_AHEAD_MS + stage.nowMs + 30_000 });
   });
@@ -226,6 +227,7 @@ describe('a host at rest', () => {
       host: NAME,
       resolution: { kind: 'failed', code: 'dns_failed', detail: '', expiresInMs: 30_000 },
     });
+    stage.tell({ type: 'blamed', about: { what: 'name' }, fault: 'theirs' });
     // One row is charged for it; the other is still ready.
     recordAll(stage, partsIn(stage), 1);
     expect(restOf(stage)).toMatchObject({ wakeAtMs: WALL_AHEAD_MS + 30_000 });
@@ -353,7 +355,7 @@ describe('a host and what got lost', () => {
       'drop',
     );
     expect(told(stage.take()).map(({ message }) => message)).toEqual([
-      { type: 'settle', host: NAME, verdict: { permit, closedForMs: PROPS.delayMs }, ask: null },
+      { type: 'settle', host: NAME, verdict: { permit, closedForMs: PROPS.delayMs }, network: null, ask: null },
       { type: 'hostRestarted', host: NAME },
       { type: 'fenceFor', host: NAME, epoch: 1 },
     ]);
