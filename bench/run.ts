@@ -12,6 +12,7 @@ import { table } from './measure.js';
 import type { Bench, BenchResult, Figures } from './result.js';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
+  'address-clock': () => import('./address-clock.js'),
   nesting: () => import('./nesting.js'),
   'raw-loop': () => import('./raw-loop.js'),
   throughput: () => import('./throughput.js'),

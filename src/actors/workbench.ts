@@ -28,6 +28,15 @@ import type { Behaviour, Handlers, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { log, send, watch, type Effect, type Log } from '../protocols/effects.js';
 import { type Ask, CONSUMER, type Message, PAUSED, type Permit, type PermitNumber } from '../protocols/workbench.js';
+import {
+  type AddressClock,
+  createAddressClock,
+  isIdle,
+  isOpen,
+  sendForward,
+  stand,
+  stepAside,
+} from './workbench-clocks.js';
 import { describe } from './workbench-facts.js';
 
 export interface Props {
@@ -59,13 +68,6 @@ interface OpenVisit {
   slot: number | null;
   readonly addressClock: string | null;
   bytes: number;
-}
-
-interface AddressClock {
-  inFlight: PermitNumber | null;
-  opensAtMs: number;
-  /** Hosts that are due but for the address. */
-  readonly waiting: Set<HostName>;
 }
 
 interface State {
@@ -144,6 +146,8 @@ export const workbench: Behaviour<Props, State, Message> = {
         setGate(state, host, gates.judged(gateOf(state, host), verdict.permit, verdict.closedForMs));
       }
       if (ask !== null) {
+        // An ask that was not yet heard gives way: its address may have been another one.
+        unfile(state, host);
         state.asks.set(host, ask);
         if (!state.gates.has(host)) setGate(state, host, gates.freshGate(firstOpening(state, ask, now)));
         file(state, host, now);
@@ -280,7 +284,8 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
   const gate = gateOf(state, host);
   if (ask === undefined) return null;
   const clock = clockOf(state, ask.addressClock);
-  if (!gates.mayGrant(gate, now.monotonicMs) || !addressIsOpen(clock, now)) {
+  if (!gates.mayGrant(gate, now.monotonicMs) || (clock !== null && !isOpen(clock, now))) {
+    leavePlace(state, host);
     file(state, host, now);
     return null;
   }
@@ -288,7 +293,10 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
   const fetcher = state.free.pop() as number;
   const deadlineMs = now.monotonicMs + PERMIT_LIFE_MS + state.props.requestMsMax;
   state.gates.set(host, gates.grant(gate, number, deadlineMs));
-  if (clock !== null) clock.inFlight = number;
+  if (clock !== null) {
+    clock.inFlight = number;
+    stepAside(clock, host);
+  }
   state.open.set(number, { host, sinceMs: now.monotonicMs, slot: fetcher, addressClock: ask.addressClock, bytes: 0 });
   state.asks.delete(host);
   const address: VettedAddress = ask.address;
@@ -315,25 +323,27 @@ function file(state: State, host: HostName, now: Instant): void {
   const gate = gateOf(state, host);
   if (ask === undefined || gate.phase !== 'open') return;
   if (gate.opensAtMs > now.monotonicMs) {
-    leaveLine(state.due, host);
+    leavePlace(state, host);
     pushDue(state.opening, { atMs: gate.opensAtMs, name: `host:${host}` });
     return;
   }
   const clock = clockOf(state, ask.addressClock);
-  if (clock !== null && !addressIsOpen(clock, now)) {
-    leaveLine(state.due, host);
-    clock.waiting.add(host);
-    return;
-  }
-  joinLine(state.due, host, ask.priority);
+  if (clock === null) return joinLine(state.due, host, ask.priority);
+  stand(clock, host, ask.priority, state.due, now);
 }
 
 function unfile(state: State, host: HostName): void {
-  const ask = state.asks.get(host);
-  if (ask === undefined) return;
+  leavePlace(state, host);
   state.asks.delete(host);
+}
+
+/** Out of its line, or from behind its address. If it stood forward, the address opens for the next one. */
+function leavePlace(state: State, host: HostName): void {
   leaveLine(state.due, host);
-  clockOf(state, ask.addressClock)?.waiting.delete(host);
+  const name = state.asks.get(host)?.addressClock ?? null;
+  const clock = name === null ? undefined : state.clocks.get(name);
+  if (clock === undefined || !stepAside(clock, host)) return;
+  pushDue(state.opening, { atMs: clock.opensAtMs, name: `address:${name}` });
 }
 
 function openWhatIsDue(state: State, now: Instant): void {
@@ -343,16 +353,13 @@ function openWhatIsDue(state: State, now: Instant): void {
     const colon = next.name.indexOf(':');
     const name = next.name.slice(colon + 1);
     if (next.name.startsWith('host:')) file(state, name, now);
-    else fileAllBehind(state, name, now);
+    else openAddress(state, name, now);
   }
 }
 
-function fileAllBehind(state: State, address: string, now: Instant): void {
-  const clock = state.clocks.get(address);
-  if (clock === undefined || !addressIsOpen(clock, now)) return;
-  // One of them gets it; the others come back behind the clock when they reach the front of their line.
-  for (const host of clock.waiting) file(state, host, now);
-  clock.waiting.clear();
+function openAddress({ clocks, due }: State, name: string, now: Instant): void {
+  const clock = clocks.get(name);
+  if (clock !== undefined) sendForward(clock, due, now);
 }
 
 // -- gates and clocks -------------------------------------------------------------------------------------------
@@ -364,7 +371,7 @@ function gateOf(state: State, host: HostName): gates.Gate {
 function setGate(state: State, host: HostName, gate: gates.Gate): void {
   state.gates.set(host, gate);
   if (gate.phase === 'open' && state.asks.has(host)) {
-    leaveLine(state.due, host);
+    leavePlace(state, host);
     pushDue(state.opening, { atMs: gate.opensAtMs, name: `host:${host}` });
   }
 }
@@ -379,15 +386,11 @@ function clockOf(state: State, name: string | null): AddressClock | null {
   let clock = state.clocks.get(name);
   if (clock === undefined) {
     const opensAtMs = state.props.resumed ? state.startedAtMs + state.props.addressDelayMs : 0;
-    clock = { inFlight: null, opensAtMs, waiting: new Set() };
+    clock = createAddressClock(opensAtMs);
     state.clocks.set(name, clock);
     if (opensAtMs > 0) pushDue(state.opening, { atMs: opensAtMs, name: `address:${name}` });
   }
   return clock;
-}
-
-function addressIsOpen(clock: AddressClock | null, now: Instant): boolean {
-  return clock === null || (clock.inFlight === null && clock.opensAtMs <= now.monotonicMs);
 }
 
 /** Frees the fetcher and the address. `endedAt` is null when nothing was sent. */
@@ -443,8 +446,7 @@ function sweepGates(state: State, now: Instant): void {
       state.gates.delete(host);
   }
   for (const [name, clock] of state.clocks) {
-    const idle = clock.inFlight === null && clock.opensAtMs <= now.monotonicMs && clock.waiting.size === 0;
-    if (idle) state.clocks.delete(name);
+    if (isIdle(clock, now)) state.clocks.delete(name);
   }
 }
 
