@@ -37,6 +37,7 @@ import {
   settleDown,
   wake,
   restUntil,
+  widen,
   list,
   listAgain,
 } from './frontier-hosts.js';
@@ -61,8 +62,11 @@ export const frontier: Behaviour<Props, State, Message> = {
       totals: props.totals,
       front: createClassQueues(),
       active: new Map(),
+      activeLimit: props.activeMin,
+      widening: false,
       lastWake: 0,
       wakeAt: new Map(),
+      delayed: new Map(),
       dues: createDueHeap(),
       watching: new Set(),
       wakeTimerAtMs: null,
@@ -84,6 +88,7 @@ export const frontier: Behaviour<Props, State, Message> = {
     held.settings = journal.settings;
     held.rules = journal.rules;
     held.wakeTimerAtMs = null;
+    held.widening = false;
     const effects: Effect[] = journal.woken.map((host) => wake(held, host));
     if (held.life.phase === 'listing') effects.push({ do: 'listHosts', after: null, limit: LISTED_AT_ONCE });
     if (lost !== null && lost.type !== 'hostsListed') effects.push(...makeGood(held, lost, now));
@@ -171,8 +176,8 @@ export const frontier: Behaviour<Props, State, Message> = {
       begin(state);
       if (state.active.get(host) !== wake) return [state, []];
       state.active.delete(host);
-      if (left !== null) joinLine(state.front, host, left);
-      else if (wakeAtMs !== null) restUntil(state, host, wakeAtMs);
+      if (wakeAtMs !== null) restUntil(state, host, wakeAtMs, left);
+      else if (left !== null) joinLine(state.front, host, left);
       return settleDown(state, now, []);
     },
 
@@ -201,7 +206,18 @@ export const frontier: Behaviour<Props, State, Message> = {
       begin(state);
       state.active.delete(name);
       leaveLine(state.front, name);
-      restUntil(state, name, now.wallMs + coolingMs + SET_ASIDE_MARGIN_MS);
+      restUntil(state, name, now.wallMs + coolingMs + SET_ASIDE_MARGIN_MS, null);
+      return settleDown(state, now, []);
+    },
+
+    widenDue: (state) => {
+      begin(state);
+      return [state, [send(addresses.workbench, { type: 'countSpare' })]];
+    },
+
+    spareCounted: (state, { slots }, now) => {
+      begin(state);
+      widen(state, slots);
       return settleDown(state, now, []);
     },
 

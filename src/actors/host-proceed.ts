@@ -8,10 +8,10 @@ import { addressClockKey } from '../policy/addresses.js';
 import * as queues from '../policy/back-queue.js';
 import type { Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
-import { type Effect, schedule, send } from '../protocols/effects.js';
+import { type Effect, scheduleRest, send } from '../protocols/effects.js';
 import type { Ask, Verdict } from '../protocols/workbench.js';
 import { emit, settleStopped, unpark } from './host-parts.js';
-import { delayMsOf, type Live, type State } from './host-state.js';
+import { delayMsOf, type Live, type State, windowOf } from './host-state.js';
 import { addressOf, nextStep, type Step, type Stopped } from './host-steps.js';
 
 export function awake(state: Live, now: Instant): Turn<State> {
@@ -29,6 +29,7 @@ export function goOn(state: Live, now: Instant, effects: Effect[], verdict: Verd
 /** Takes steps until one has to be waited for. A verdict goes out with the next wish to ask, or alone. */
 export function proceed(state: Live, now: Instant, effects: Effect[], verdict: Verdict | null): Turn<State> {
   let ask: Ask | null = null;
+  if (verdict !== null) state.gateClosedUntilMs = now.monotonicMs + verdict.closedForMs;
   while (state.activity.doing === 'nothing') {
     const step = nextStep(state, now);
     if (step.step === 'wait') break;
@@ -64,7 +65,7 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
           do: 'readQueue',
           host: props.name,
           from: queues.headsOf(queue, new Set()),
-          limit: props.window + queue.taken.size,
+          limit: windowOf(state) + queue.taken.size,
         },
       ];
     case 'recheck':
@@ -93,7 +94,7 @@ export function settle(state: Live, rows: readonly Stopped[], now: Instant): Eff
 }
 
 export function idleLater({ props }: Live, now: Instant): Effect {
-  return schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
+  return scheduleRest('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
 }
 
 function askFor(state: Live, { priority }: Extract<Step, { step: 'ask' }>, now: Instant): Ask {

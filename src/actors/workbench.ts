@@ -217,6 +217,10 @@ export const workbench: Behaviour<Props, State, Message> = {
       state.owed.push({ do: 'announce', event: { event: 'described', query, bench: describe(state, hosts, now) } });
     }),
 
+    countSpare: carryOut((state) => {
+      state.owed.push(send(addresses.frontier, { type: 'spareCounted', slots: spareSlots(state) }));
+    }),
+
     drain: carryOut((state) => {
       if (state.stage === 'granting') state.stage = 'draining';
       noticeDrained(state);
@@ -268,14 +272,17 @@ function grantAll(state: State, now: Instant): void {
 }
 
 function mayGrantAny(state: State): boolean {
-  return (
-    state.stage === 'granting' &&
-    state.holds.size === 0 &&
-    state.free.length > 0 &&
-    state.open.size < state.props.openVisitsMax &&
-    state.openBytes <= state.props.openBytesMax / 2 &&
-    state.due.lineOf.size > 0
-  );
+  return permitsLeft(state) > 0 && state.due.lineOf.size > 0;
+}
+
+function permitsLeft({ props, stage, holds, free, open, openBytes }: State): number {
+  if (stage !== 'granting' || holds.size > 0 || openBytes > props.openBytesMax / 2) return 0;
+  return Math.min(free.length, props.openVisitsMax - open.size);
+}
+
+/** Permits that could be granted, were there hosts that may be asked. */
+function spareSlots(state: State): number {
+  return state.due.lineOf.size > 0 ? 0 : Math.max(0, permitsLeft(state));
 }
 
 /** Null when the host turned out not to be due: it was filed again where it belongs. */
