@@ -282,7 +282,8 @@ export function planTree(
       seen: opened.seen,
       totals: opened.totals,
       nextSequence: opened.nextSequence,
-      activeMax: Math.ceil(config.hosts.activeFactor * config.fetch.slots),
+      activeMin: Math.min(Math.ceil(config.hosts.activeFactor * config.fetch.slots), config.hosts.liveMax),
+      activeMax: config.hosts.liveMax,
       pagesMax,
       waitMs: options.endless === true ? null : config.waitSeconds * 1_000,
     },
@@ -330,6 +331,7 @@ export function planTree(
       openMax: 8,
       idleMs: 10_000,
     }),
+    hostsLiveMax: config.hosts.liveMax,
     fetchers: config.fetch.slots,
     parsers: config.page.threads,
   };
