@@ -24,6 +24,8 @@ export interface StartEvent {
   readonly u: string;
   /** Number of the connection. */
   readonly c: number;
+  /** The local address of the connection: which of the server's addresses was asked. */
+  readonly a?: string;
 }
 
 export interface EndEvent {
@@ -49,7 +51,7 @@ export interface MarkEvent {
 export type WitnessEvent = StartEvent | EndEvent | MarkEvent;
 
 export interface Witness {
-  start(host: string, method: string, path: string, connection: number): number;
+  start(host: string, method: string, path: string, connection: number, address?: string): number;
   end(request: number, status: number | null, how: EndEvent['how'], more: { ra?: number; rb?: string }): void;
   mark(e: MarkEvent['e'], at?: number): void;
   now(): number;
@@ -85,10 +87,11 @@ export function openWitness(file?: string): Witness {
   interval.unref();
 
   return {
-    start(host, method, path, connection) {
+    start(host, method, path, connection, address) {
       const i = ++requests;
+      const at = address === undefined ? '' : `,"a":${JSON.stringify(address)}`;
       write(
-        `{"e":"S","i":${i},"t":${stamp()},"h":${JSON.stringify(host)},"m":"${method}","u":${JSON.stringify(path)},"c":${connection}}`,
+        `{"e":"S","i":${i},"t":${stamp()},"h":${JSON.stringify(host)},"m":"${method}","u":${JSON.stringify(path)},"c":${connection}${at}}`,
       );
       return i;
     },
