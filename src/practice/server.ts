@@ -68,14 +68,11 @@ export async function startPracticeServer(options: PracticeServerOptions): Promi
   const witness = openWitness(options.logFile);
   const killer = openKiller(witness, options.kills);
   const servers: Server[] = [];
-  try {
-    await listenOnAll(servers, options);
-  } catch (error) {
+  const port = await listenOnAll(servers, options).catch((error: unknown) => {
     for (const server of servers) server.close();
     witness.close();
     throw error;
-  }
-  const { port } = servers[0]?.address() as AddressInfo;
+  });
   const site = openSite(options, port, witness, killer);
   for (const server of servers) server.on('request', site.onRequest);
   return {
@@ -91,17 +88,19 @@ export async function startPracticeServer(options: PracticeServerOptions): Promi
   };
 }
 
-/** One server an address, told to the list as it comes up; the first decides the port. */
-async function listenOnAll(servers: Server[], { port = 0, host, addresses }: PracticeServerOptions): Promise<void> {
-  for (const address of addressesFrom(host ?? '127.0.0.1', addresses ?? 1)) {
+/** One server an address, told to the list as it comes up; the first decides the port, which is returned. */
+async function listenOnAll(servers: Server[], options: PracticeServerOptions): Promise<number> {
+  let { port = 0 } = options;
+  for (const address of addressesFrom(options.host ?? '127.0.0.1', options.addresses ?? 1)) {
     const server = createServer({ keepAliveTimeout: 30_000, requestTimeout: 0, highWaterMark: 1 << 20 });
-    const first = servers[0]?.address() as AddressInfo | undefined;
     servers.push(server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen({ port: first?.port ?? port, host: address, backlog: 4096 }, resolve);
+      server.listen({ port, host: address, backlog: 4096 }, resolve);
     });
+    port = (server.address() as AddressInfo).port;
   }
+  return port;
 }
 
 function closed(server: Server): Promise<void> {
