@@ -33,6 +33,8 @@ export interface OutsideWeb {
   stats(): Promise<PracticeStats>;
   /** Writes into the log that a crawl is being started. */
   booted(): Promise<void>;
+  /** Writes into the log that a crawl was killed just now. */
+  killed(): Promise<void>;
   /** Kills `pid` at the `requests`-th request from now. The web must have been started with `--allow-kills`. */
   arm(pid: number, requests: number, moment: Moment): Promise<void>;
   disarm(): Promise<void>;
@@ -56,6 +58,7 @@ export async function serveWeb(logFile: string, options: readonly string[]): Pro
     truth: () => control('GET', 'truth'),
     stats: () => control('GET', 'stats'),
     booted: () => control('POST', 'mark?e=B'),
+    killed: () => control('POST', 'mark?e=K'),
     arm: (pid, requests, moment) => control('POST', `arm?pid=${pid}&requests=${requests}&moment=${moment}`),
     disarm: () => control('POST', 'disarm'),
     async close() {

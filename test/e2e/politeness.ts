@@ -122,7 +122,8 @@ export async function measureRudeness(
   });
 }
 
-async function withWeb<T>(
+/** A web of these settings in a directory of its own, both gone afterwards. */
+export async function withWeb<T>(
   { hosts, pages, seed }: PolitenessSettings,
   use: (web: OutsideWeb, directory: string) => Promise<T>,
 ): Promise<T> {
@@ -142,7 +143,8 @@ async function withWeb<T>(
   }
 }
 
-function orderFor({ seeds }: OutsideWeb, { hosts }: Truth, dataDir: string, secondsMax: number): CrawlOrder {
+/** The crawl of it, by all the promises. */
+export function orderFor({ seeds }: OutsideWeb, { hosts }: Truth, dataDir: string, secondsMax: number): CrawlOrder {
   return {
     seeds,
     dataDir,
@@ -241,7 +243,7 @@ export function figuresOf(events: readonly WitnessEvent[]): {
 
 /** Pages that were fetched whole more than once. */
 export interface Repeats {
-  /** Since the last kill before the end of the first fetch none had fallen: nothing excuses them. */
+  /** In the same life: no kill excuses them. */
   readonly unexcused: readonly string[];
   /** The most that one kill cost, and all of them together. */
   readonly mostOfAKill: number;
@@ -255,7 +257,8 @@ export function repeatsIn(events: readonly WitnessEvent[]): Repeats {
   const unexcused: string[] = [];
   let life = 0;
   for (const event of events) {
-    if (event.e === 'K') life += 1;
+    // What was sent before a kill may come in after it.
+    if (event.e === 'B') life += 1;
     else if (event.e === 'S') open.set(event.i, { url: `${event.h}${event.u}`, life });
     else if (event.e === 'E') {
       const asked = open.get(event.i);
