@@ -100,13 +100,13 @@ export async function crawlByBentClock(
   });
 }
 
-interface BentClock {
+export interface BentClock {
   readonly environment: Readonly<Record<string, string>>;
   step(seconds: number): void;
 }
 
 /** Without the library the environment bends nothing: whoever needs it has asked `whyNoFakeTime`. */
-function openBentClock(file: string): BentClock {
+export function openBentClock(file: string): BentClock {
   let seconds = 0;
   const write = (): void => writeFileSync(file, `${seconds < 0 ? '' : '+'}${seconds}\n`);
   const library = libraryHere();

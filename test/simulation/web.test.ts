@@ -17,7 +17,12 @@ function requestOf(landscape: Landscape, url: string, more: Partial<FetchRequest
 function stage(partial: Partial<typeof QUIET> = {}) {
   const simulation = createSimulation({ seed: 4 });
   const landscape = drawLandscape({ ...QUIET, ...partial });
-  return { simulation, landscape, web: createWeb(simulation, landscape, { lateFaults: 0, delayedShare: 0 }), seed: landscape.seeds[0] as string };
+  return {
+    simulation,
+    landscape,
+    web: createWeb(simulation, landscape, { lateFaults: 0, delayedShare: 0 }),
+    seed: landscape.seeds[0] as string,
+  };
 }
 
 describe('the simulated web', () => {
