@@ -35,6 +35,7 @@ import type { PlugInModules } from './plugins/modules.js';
 import type { UrlFilter } from './plugins/url-filter.js';
 import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
+import type { RetryTerms } from './policy/history.js';
 import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
 import { type Machine, stampOf } from './policy/elapsed.js';
@@ -340,10 +341,7 @@ export function planTree(
       ...(delivers === undefined ? {} : { delivers }),
       metadata: config.archive.metadata,
       parserThreads: config.page.threads,
-      retry: {
-        schedule: config.retry.delaysSeconds.map((seconds) => seconds * 1_000),
-        deliveriesMax: config.retry.deliveriesMax,
-      },
+      retry: retryTermsOf(config),
       breaker: {
         failuresMax: config.breaker.failures,
         quarantine: { ...QUARANTINE, firstMs: config.breaker.quarantineSeconds * 1_000 },
@@ -357,6 +355,10 @@ export function planTree(
     fetchers: config.fetch.slots,
     parsers: config.page.threads,
   };
+}
+
+function retryTermsOf({ retry: { delaysSeconds, deliveriesMax } }: Config): RetryTerms {
+  return { schedule: delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax };
 }
 
 function egressTermsOf({ egress }: Config): EgressTerms | null {
