@@ -192,7 +192,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     await store.noteRun(runNote(config));
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
-    const { totals, batch, nextSequence, settings } = store.opened();
+    const { totals, batch, nextSequence, settings, unclean } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
     const plan = planTree(options, productToken, {
@@ -200,6 +200,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
       batch,
       nextSequence,
       settings,
+      unclean,
       seen,
       startedAtMs: SYSTEM_CLOCK.wallMs(),
     });
@@ -256,7 +257,7 @@ function changesOf(config: Config, running: RunningCrawl): Changes {
 }
 
 /** What an earlier life left. */
-export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence' | 'settings'> {
+export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence' | 'settings' | 'unclean'> {
   readonly seen: Bloom;
   /** When this life begins; wall clock. */
   readonly startedAtMs: number;
@@ -281,7 +282,8 @@ export function planTree(
       seen: opened.seen,
       totals: opened.totals,
       nextSequence: opened.nextSequence,
-      activeMax: Math.ceil(config.hosts.activeFactor * config.fetch.slots),
+      activeMin: Math.min(Math.ceil(config.hosts.activeFactor * config.fetch.slots), config.hosts.liveMax),
+      activeMax: config.hosts.liveMax,
       pagesMax,
       waitMs: options.endless === true ? null : config.waitSeconds * 1_000,
     },
@@ -291,7 +293,8 @@ export function planTree(
       openBytesMax: config.fetch.bodyBudgetBytes,
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
-      resumed: opened.totals.urls > 0,
+      // After a loss of power there may be no URL left of a life that has made requests.
+      resumed: opened.unclean || opened.totals.urls > 0,
       rules: rulesOf(configured, settings),
       egress: egressTermsOf(config),
     },
@@ -328,6 +331,7 @@ export function planTree(
       openMax: 8,
       idleMs: 10_000,
     }),
+    hostsLiveMax: config.hosts.liveMax,
     fetchers: config.fetch.slots,
     parsers: config.page.threads,
   };

@@ -309,7 +309,7 @@ export function read(
   }
   state.open.delete(permit);
   if (visit.what === 'page')
-    return proceed(state, now, [...faultOf(visit, result), emitContent(state, permit, visit, result, now)], null);
+    return proceed(state, now, [...faultOf(visit, result), ...emitContent(state, permit, visit, result, now)], null);
   const found = robotsFoundIn(visit, result);
   const part = emit(state, { permit, archive: archiveEntry(visit, result) }, now);
   const effects = [part, ...foundOut(state, visit, found, now)];

@@ -101,6 +101,8 @@ export interface Live {
   /** What the last change of the rules came with, or the last look at blocked rows by them: nothing older may be on its way when they are read. */
   recheckTicket: number;
   readonly names: Names;
+  /** Until when the last word to the gate has closed it; monotonic. It may be closed for longer, for reasons of its own. */
+  gateClosedUntilMs: number;
   readonly open: Map<PermitNumber, OpenVisit>;
   /** Rows of each part that is on its way to the store, and where they will stand then. */
   readonly parts: Map<number, readonly Moved[]>;
@@ -230,6 +232,19 @@ export function delayMsOf(state: Live): number {
   }
   const { delayMs: configuredMs, adaptiveFactor } = state.props;
   return delayAfter({ configuredMs, crawlDelaySeconds, adaptiveFactor, lastDurationMs: state.snapshot.lastDurationMs });
+}
+
+/** For so long its window is to last. */
+const WINDOW_MS = 60_000;
+const WINDOW_ROWS_MIN = 4;
+
+/**
+ * Rows that it holds: what it can ask for within a minute. So the rows that all live hosts hold together are bounded by
+ * the rate at which pages are fetched, however many hosts it takes to reach it.
+ */
+export function windowOf(state: Live): number {
+  const rows = Math.ceil(WINDOW_MS / Math.max(1, delayMsOf(state)));
+  return Math.min(state.props.window, Math.max(WINDOW_ROWS_MIN, rows));
 }
 
 /** `scheme://host[:port]` of a canonical URL: up to the first slash after the authority, without the dot that may end its name. */
