@@ -42,6 +42,7 @@ import { type Machine, stampOf } from './policy/elapsed.js';
 import { productTokenOf } from './policy/robots/agent.js';
 import { rulesOf } from './policy/admission.js';
 import * as addresses from './protocols/addresses.js';
+import type { Props as HostProps } from './actors/host-state.js';
 import type { BenchFacts } from './protocols/bench.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
@@ -341,11 +342,7 @@ export function planTree(
       ...(delivers === undefined ? {} : { delivers }),
       metadata: config.archive.metadata,
       parserThreads: config.page.threads,
-      retry: retryTermsOf(config),
-      breaker: {
-        failuresMax: config.breaker.failures,
-        quarantine: { ...QUARANTINE, firstMs: config.breaker.quarantineSeconds * 1_000 },
-      },
+      ...failureTermsOf(config),
       window: 64,
       quota: 64,
       openMax: 8,
@@ -357,8 +354,15 @@ export function planTree(
   };
 }
 
-function retryTermsOf({ retry: { delaysSeconds, deliveriesMax } }: Config): RetryTerms {
-  return { schedule: delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax };
+/** What a failure leads to, for a URL and for its host. */
+function failureTermsOf({ retry, breaker }: Config): Pick<HostProps, 'retry' | 'breaker'> {
+  return {
+    retry: { schedule: retry.delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax: retry.deliveriesMax },
+    breaker: {
+      failuresMax: breaker.failures,
+      quarantine: { ...QUARANTINE, firstMs: breaker.quarantineSeconds * 1_000 },
+    },
+  };
 }
 
 function egressTermsOf({ egress }: Config): EgressTerms | null {

@@ -259,7 +259,7 @@ describe('a host at rest', () => {
       stage.tell({
         type: 'fetched',
         permit,
-        result: { kind: 'failure', code: 'timeout', detail: '', status: null, durationMs: 1, reusedConnection: false },
+        result: { kind: 'failure', code: 'truncated', detail: '', status: 200, durationMs: 1, reusedConnection: false },
       });
       stage.tell({ type: 'blamed', about: { what: 'visit', permit }, fault: 'theirs' });
       const parts = partsIn(stage);
