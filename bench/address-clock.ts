@@ -67,7 +67,7 @@ function serve(stage: ReturnType<typeof staged>, { number, host, fetcher }: Perm
 function ask(host: string): Extract<Message, { type: 'settle' }> {
   const address = { address: '192.0.2.1', family: 4 } as const;
   const wish = { host, address, addressClock: '192.0.2.1', priority: 2, delayMs: 1_000 } as const;
-  return { type: 'settle', host, verdict: null, ask: wish };
+  return { type: 'settle', network: null, host, verdict: null, ask: wish };
 }
 
 function onlyPermit(effects: readonly Effect[]): Permit {
@@ -88,6 +88,7 @@ function props(): Props {
     openBytesMax: 1e9,
     addressDelayMs: ADDRESS_DELAY_MS,
     requestMsMax: 20_000,
+    egress: null,
     resumed: false,
     rules: rulesOf(configuredRules(config), NO_SETTINGS),
   };

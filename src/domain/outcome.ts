@@ -47,6 +47,7 @@ export const CODES = {
   unsupported_scheme: 'neither http nor https',
   dns_not_found: 'the name does not exist (NXDOMAIN) or has no address',
   dns_failed: 'the resolver failed or did not answer in time',
+  egress_down: 'we could reach hardly any host: the fault was ours; it stays queued',
   guard_refused: 'the address is not one that a crawl may reach',
   robots_disallowed: 'the robots rules in force disallow it',
   robots_unreadable: 'robots.txt can not be read, and no last good copy exists',
@@ -67,6 +68,7 @@ export const CODES = {
   filtered: 'the URL filter of the program that runs the crawl left it',
   plugin_failed: 'a plug-in of the program that runs the crawl failed on it',
   redirect_limit: 'the chain of redirects is longer than its bound',
+  redirect_loop: 'it redirects to a URL that its chain has been at, and no new cookie comes with it',
   interrupted: 'given up because the process was stopping; it stays queued',
 } as const satisfies Record<string, string>;
 

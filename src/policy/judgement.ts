@@ -55,6 +55,7 @@ const ROWS = {
   unchanged:        row('unchanged',         'settled',     0, 'success', 'same',   'active'),
   unasked_304:      row('failed',            'retry_plain', 1, 'success', 'same',   null),
   redirect:         row('redirected',        'parse',       0, 'success', 'same',   'redirected'),
+  endless_redirect: row('refused',           'settled',     0, 'success', 'same',   'refused'),
   not_found:        row('missing',           'settled',     0, 'success', 'same',   'soft_missing'),
   forbidden:        row('refused',           'settled',     0, 'success', 'slower', 'refused'),
   client_error:     row('refused',           'settled',     0, 'success', 'same',   'refused'),
@@ -70,6 +71,7 @@ const ROWS = {
   unreachable_by_us:row('refused',           'settled',     0, 'none',    'same',   null),
   crash:            row('failed',            'retry',       1, 'none',    'same',   null),
   interrupted:      row('failed',            'host_waits',  0, 'none',    'same',   null),
+  egress_down:      row('failed',            'host_waits',  0, 'none',    'same',   null),
   robots_disallow:  row('blocked_by_robots', 'settled',     0, 'none',    'same',   'blocked_by_robots'),
   against_rules:    row('refused',           'settled',     0, 'none',    'same',   'refused'),
   robots_unknown:   row('parked',            'parked',      0, 'none',    'same',   'parked'),
@@ -130,7 +132,7 @@ export function judgeTransport(result: FetchResult | ResolutionFailure, context:
     case 'dns':
       return judged(ROW_OF_CODE[result.code], result.code, null);
     case 'failure':
-      return judgeFailure(result);
+      return judgeFailure(result, context);
     case 'response':
       return judgeStatus(result.status, result.headers, context);
   }
@@ -163,6 +165,14 @@ export function judgeContent(
   return concluded(transport, isPlugInAtFault ? 'plugin_failed' : transport.code, status);
 }
 
+/** A redirect that leads nowhere within its chain (P6). */
+export function judgeChain(
+  { status }: Pick<ContentJudgement, 'status'>,
+  code: Extract<Code, 'redirect_limit' | 'redirect_loop'>,
+): ContentJudgement {
+  return concluded(ROWS.endless_redirect, code, status);
+}
+
 /** Why a URL wasn't asked for at all: the rules in force say no, or can't be known (P4, P5). */
 export function judgeRobots(verdict: 'disallowed' | 'unreadable'): TransportJudgement {
   return verdict === 'disallowed'
@@ -180,6 +190,11 @@ export function judgeCrash(): TransportJudgement {
   return judged('crash', 'worker_crashed', null);
 }
 
+/** It was not the host's fault that it was not reached (B5): the visit ends as if it had not been begun. */
+export function judgeEgress(): TransportJudgement {
+  return judged('egress_down', 'egress_down', null);
+}
+
 /**
  * The state of a URL after a judgement that ends its visit. A judgement that leaves the lifecycle alone leaves a known
  * page as it was; a URL of which nothing is known yet, and that won't be asked again soon, is refused.
@@ -189,17 +204,16 @@ export function stateAfter(before: UrlState, judgement: { readonly urlState: Url
   return before === 'queued' || before === 'waiting' || before === 'parked' ? 'refused' : before;
 }
 
-function judgeFailure(failure: FetchFailure): TransportJudgement {
-  const { code, status, reusedConnection } = failure;
+function judgeFailure(failure: FetchFailure, context: VisitContext): TransportJudgement {
+  const { code, status, headers = [], reusedConnection } = failure;
   if (code === 'interrupted' || code === 'worker_crashed') return judged(ROW_OF_CODE[code], code, status);
   // A refusal whose body broke is still the refusal: the host has said what it had to say.
-  if (status === 429 || (status !== null && status >= 500 && status <= 599)) return judgeStatus(status, [], NO_CONTEXT);
+  if (status === 429 || (status !== null && status >= 500 && status <= 599))
+    return judgeStatus(status, headers, context);
   if (reusedConnection && (code === 'connection_reset' || code === 'connect_failed'))
     return judged('stale_connection', code, status);
   return judged(ROW_OF_CODE[code], code, status);
 }
-
-const NO_CONTEXT: VisitContext = { hadValidators: false, nowWallMs: 0 };
 
 function judgeStatus(status: number, headers: readonly Header[], context: VisitContext): TransportJudgement {
   if (status === 429 || (status >= 500 && status <= 599)) return judgeRefusalForNow(status, headers, context);
@@ -228,15 +242,16 @@ function judgeStatus(status: number, headers: readonly Header[], context: VisitC
 
 /** 429 and 5xx: a throttle if the status says so or the server named a time, else a fault. */
 function judgeRefusalForNow(status: number, headers: readonly Header[], context: VisitContext): TransportJudgement {
-  const retryAfter = headerOf(headers, 'retry-after');
-  const retryAfterMs = retryAfterMsOf(retryAfter, headerOf(headers, 'date'), context.nowWallMs);
+  const retryAfter = valuesOf(headers, 'retry-after').join(',');
+  const [date = null] = valuesOf(headers, 'date');
+  const retryAfterMs = retryAfterMsOf(retryAfter, date, context.nowWallMs);
   if (status !== 429 && status !== 503 && retryAfterMs === null)
     return judged('server_error', 'http_server_error', status);
   return { ...judged('throttled', 'http_throttled', status), throttle: { retryAfterMs } };
 }
 
-function headerOf(headers: readonly Header[], name: string): string | null {
-  return headers.find(([spelled]) => spelled.toLowerCase() === name)?.[1] ?? null;
+function valuesOf(headers: readonly Header[], name: string): string[] {
+  return headers.flatMap(([spelled, value]) => (spelled.toLowerCase() === name ? [value] : []));
 }
 
 function judged(name: RowName, code: Code, status: number | null): TransportJudgement {

@@ -1,4 +1,5 @@
 /** What may be said to the frontier, the priority actor: admission, front queues, fan-out to hosts. */
+import type { Chain } from '../domain/chain.js';
 import type { HostName } from '../domain/host.js';
 import type { PriorityClass } from '../domain/record.js';
 import type { Candidate, RefusedSeed } from '../domain/url.js';
@@ -16,6 +17,8 @@ export type Message =
   | HostsListed
   | SetAside
   | StoreReopened
+  | Egress
+  | { readonly type: 'egressDue' }
   | { readonly type: 'wakeDue' }
   | { readonly type: 'widenDue' }
   | SpareCounted
@@ -60,6 +63,8 @@ export interface Found {
   readonly depth: number;
   readonly seedRedirect: boolean;
   readonly candidates: readonly Candidate[];
+  /** Goes with a redirect's target; null for links. */
+  readonly chain: Chain | null;
   /**
    * What robots.txt says on the finder's own host, by the rules in force there. Most links are known already, so that
    * the few which are not are looked at where that is known.
@@ -102,6 +107,13 @@ export interface SpareCounted {
 export interface StoreReopened {
   readonly type: 'storeReopened';
   readonly nextSequence: number;
+}
+
+/** From the workbench (B5). */
+export interface Egress {
+  readonly type: 'egress';
+  /** `cut_off`: hardly any host can be reached; `never_open`: nor was any reached in this life. */
+  readonly way: 'open' | 'cut_off' | 'never_open';
 }
 
 export function visited(part: HostPart, found: Found | null): Visited {

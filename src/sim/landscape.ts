@@ -24,10 +24,27 @@ export interface LandscapeSettings {
   readonly oddities: number;
   /** Whether there are hosts whose robots.txt disallows less after some days. */
   readonly openings: boolean;
+  /** Of pages that are had with a cookie only, which whoever comes without is given by a redirect. */
+  readonly walls: number;
+  /** Whether some of these cookies are had at another URL, which leads back. */
+  readonly logins: boolean;
+  /** How far servers' clocks may be off, in ms: what they say in dates is by their own. */
+  readonly skewMsMax: number;
 }
 
+/** How a server says when to come back. The spoilt ones say nothing that can be understood. */
+export type RetryAfter =
+  | { readonly form: 'seconds' | 'imf-fixdate' | 'rfc850' | 'asctime'; readonly seconds: number }
+  | { readonly form: 'spoilt'; readonly text: string };
+
 export type Failure =
-  | { readonly kind: 'status'; readonly status: 500 | 502 | 503 | 429; readonly retryAfterSeconds: number | null }
+  | {
+      readonly kind: 'status';
+      readonly status: 500 | 502 | 503 | 429;
+      readonly retryAfter: RetryAfter | null;
+      /** The body breaks off: the head has been said all the same. */
+      readonly breaksOff: boolean;
+    }
   /** The connection breaks; `stale` says that it was an old one that the server had closed. */
   | { readonly kind: 'reset' | 'truncated' | 'silent' | 'stale' };
 
@@ -35,6 +52,10 @@ export type Final =
   | { readonly kind: 'page'; readonly coding: 'identity' | 'gzip' }
   | { readonly kind: 'redirect'; readonly status: 301 | 302 | 307 | 308; readonly target: string }
   | { readonly kind: 'missing' | 'gone' | 'failing' | 'binary' }
+  /** A page for whoever has its cookie; others are sent to where it is had: `via`, or the page itself where that is null. */
+  | { readonly kind: 'wall'; readonly via: string | null }
+  /** Sends back to its wall with the cookie. */
+  | { readonly kind: 'login'; readonly target: string }
   /** Drips until the client has enough, each time: refused by bound, and not asked for again soon. */
   | { readonly kind: 'endless' }
   /** A page whose bytes kill whoever parses them, each time. */
@@ -66,8 +87,10 @@ export interface Host {
   readonly robots: RobotsKind;
   readonly crawlDelaySeconds: number;
   readonly robotsFailures: readonly Failure[];
-  /** One way, and always the same: so what the client may do the server sees it do. */
+  /** One way, and always the same for an address: so what the client may do the server sees it do. */
   readonly pathMs: number;
+  /** How far its own clock is off. */
+  readonly skewMs: number;
   /** How often the name fails to resolve at first; null when it does not exist. */
   readonly nameFailures: number | null;
   /** Refuses connections from, until: milliseconds of simulated time. */
@@ -100,6 +123,8 @@ export function drawLandscape(settings: LandscapeSettings): Landscape {
   for (const [index, host] of hosts.entries()) {
     for (const page of drawPages(index, { hosts, paths, settings, random: random.fork(`pages ${host.name}`) })) {
       pages.set(page.url, page);
+      if (page.final.kind === 'wall' && page.final.via !== null)
+        pages.set(page.final.via, loginOf(page, page.final.via));
     }
   }
   const seeds = [`${(hosts[0] as Host).origin}/`];
@@ -138,7 +163,7 @@ export function robotsText(host: Host, nowMs: number): string | null {
 }
 
 function hasContent(final: Final): boolean {
-  return final.kind === 'page' || final.kind === 'binary';
+  return final.kind === 'page' || final.kind === 'binary' || final.kind === 'wall';
 }
 
 /** Breadth first, over what robots.txt allows in the end and DNS knows. */
@@ -151,7 +176,8 @@ function walk(seeds: readonly string[], pages: ReadonlyMap<string, Page>): Set<s
       continue;
     found.add(url);
     if (page.final.kind === 'redirect') queue.push(page.final.target);
-    else queue.push(...page.links);
+    if (page.final.kind === 'wall' && page.final.via !== null) queue.push(page.final.via);
+    queue.push(...page.links);
   }
   return found;
 }
@@ -166,11 +192,12 @@ function drawHost(index: number, settings: LandscapeSettings, random: Random): H
       ? random.pick(['robots', 'name', 'lost', 'outage'] as const)
       : 'none';
   const outageFromMs = random.span(2_000, 120_000);
+  // Every fifth host lives at its predecessor's address.
+  const server = index % 5 === 4 ? index - 1 : index;
   return {
     name,
     origin: `http://${name}`,
-    // Every fifth host lives at its predecessor's address.
-    address: addressOf(index % 5 === 4 ? index - 1 : index),
+    address: addressOf(server),
     robots:
       index === 0
         ? 'prefix'
@@ -185,7 +212,8 @@ function drawHost(index: number, settings: LandscapeSettings, random: Random): H
           ]),
     crawlDelaySeconds: random.between(2, 6),
     robotsFailures: trouble === 'robots' ? drawFailures(random, random.between(1, 2)) : [],
-    pathMs: random.span(0.5, 90),
+    pathMs: createRandom(settings.seed).fork(`path ${server}`).span(0.5, 90),
+    skewMs: random.chance(0.5) ? Math.round(random.span(-settings.skewMsMax, settings.skewMsMax)) : 0,
     nameFailures: trouble === 'lost' ? null : trouble === 'name' ? random.between(1, 2) : 0,
     outage: trouble === 'outage' ? { fromMs: outageFromMs, untilMs: outageFromMs + random.span(1_000, 90_000) } : null,
   };
@@ -233,10 +261,15 @@ function drawPages(hostIndex: number, drawing: Drawing): Page[] {
       path,
       failures: failing ? drawFailures(random.fork('failures'), random.between(1, 2)) : [],
       final,
-      links: final.kind === 'page' ? links : [],
+      links: final.kind === 'page' || final.kind === 'wall' ? links : [],
       thinkMs: random.chance(0.05) ? random.span(1_000, 6_000) : random.span(1, 120),
     };
   });
+}
+
+function loginOf({ url, host, thinkMs }: Page, via: string): Page {
+  const path = via.slice(host.origin.length);
+  return { url: via, host, path, failures: [], final: { kind: 'login', target: url }, links: [], thinkMs };
 }
 
 const PLAIN: Final = { kind: 'page', coding: 'identity' };
@@ -257,8 +290,12 @@ function drawLinks(hostIndex: number, number: number, drawing: Drawing, random: 
 }
 
 function drawFinal(hostIndex: number, number: number, drawing: Drawing, random: Random): Final {
-  if (!random.chance(drawing.settings.oddities))
-    return { kind: 'page', coding: random.chance(0.2) ? 'gzip' : 'identity' };
+  const { walls, logins, oddities } = drawing.settings;
+  if (walls > 0 && random.chance(walls)) {
+    const { origin } = drawing.hosts[hostIndex] as Host;
+    return { kind: 'wall', via: logins && random.chance(0.5) ? `${origin}/login/${number}` : null };
+  }
+  if (!random.chance(oddities)) return { kind: 'page', coding: random.chance(0.2) ? 'gzip' : 'identity' };
   const kind = random.pick([
     'redirect',
     'redirect',
@@ -287,14 +324,37 @@ function drawFailures(random: Random, count: number): Failure[] {
   for (let index = 0; index < count; index++) {
     if (random.chance(0.3)) failures.push(drawThrottle(random));
     const kind = random.pick(['status', 'reset', 'truncated', 'silent', 'stale'] as const);
-    failures.push(
-      kind === 'status' ? { kind, status: random.pick([500, 502] as const), retryAfterSeconds: null } : { kind },
-    );
+    failures.push(kind === 'status' ? drawServerError(random) : { kind });
   }
   return failures;
 }
 
+function drawServerError(random: Random): Failure {
+  const status = random.pick([500, 502] as const);
+  return { kind: 'status', status, retryAfter: null, breaksOff: random.chance(0.2) };
+}
+
+/** Any error of the server's is one that names its time. */
 function drawThrottle(random: Random): Failure {
-  const retryAfterSeconds = random.chance(0.7) ? random.logUniform(1, 600) : null;
-  return { kind: 'status', status: random.pick([429, 503] as const), retryAfterSeconds };
+  const retryAfter = random.chance(0.7) ? drawRetryAfter(random) : null;
+  const isNamed = retryAfter !== null && retryAfter.form !== 'spoilt';
+  const status = random.pick(isNamed ? ([429, 503, 500] as const) : ([429, 503] as const));
+  return { kind: 'status', status, retryAfter, breaksOff: random.chance(0.2) };
+}
+
+function drawRetryAfter(random: Random): RetryAfter {
+  const form = random.pick(['seconds', 'seconds', 'imf-fixdate', 'rfc850', 'asctime', 'spoilt'] as const);
+  if (form !== 'spoilt') return { form, seconds: random.logUniform(1, 600) };
+  return { form, text: random.pick(['soon', '', '-5', '1.5', '10 s', '0x10', 'Mon, 32 Jan 2026 00:00:00 GMT']) };
+}
+
+/**
+ * A failure of a web that never gets well, on any attempt: about one in so many.
+ * @param share of attempts that fail
+ */
+export function drawLateFailure(share: number, random: Random): Failure | null {
+  if (!random.chance(share)) return null;
+  if (random.chance(0.4)) return drawThrottle(random);
+  const kind = random.pick(['status', 'reset', 'truncated', 'silent', 'stale'] as const);
+  return kind === 'status' ? drawServerError(random) : { kind };
 }

@@ -158,6 +158,11 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     follows: RETRIED,
     advice: 'Look at the name servers in use, `dns.servers`.',
   },
+  egress_down: {
+    said: 'hardly any host could be reached then: the fault was ours',
+    follows: 'It stays queued, and is asked again when hosts can be reached; that costs no delivery.',
+    advice: 'If it happens often, look at the connection of this machine, and at its name servers.',
+  },
   guard_refused: {
     said: 'the guard refuses the address of its host',
     follows: OVER,
@@ -258,6 +263,11 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     said: 'it came at the end of more redirects in a row than are followed',
     follows: OVER,
     advice: 'Open the URL by hand: the site may send visitors in circles.',
+  },
+  redirect_loop: {
+    said: 'it redirects back to where its chain of redirects has been, and brings no cookie that is new',
+    follows: OVER,
+    advice: 'Open the URL by hand: the site may ask for a login, or send visitors in circles.',
   },
   interrupted: {
     said: 'the crawl was being stopped',

@@ -64,6 +64,7 @@ const found = (candidates: readonly Candidate[], changes: Partial<Found> = {}): 
   hopPath: 'L',
   depth: 1,
   seedRedirect: false,
+  chain: null,
   robots: [],
   candidates,
   ...changes,
@@ -235,6 +236,25 @@ describe('admission', () => {
       [urls[1], true],
       [urls[2], true],
     ]);
+  });
+
+  it('P6: a redirect’s target gets the chain, also one that the chain has been at; a link never does', () => {
+    const stage = crawling(props());
+    const [target, link] = [
+      candidateOf('http://a.example/r', { source: 'redirect' }),
+      candidateOf('http://a.example/l'),
+    ];
+    const step = (key: string) => ({ key, cookies: 0 });
+    const chain = { steps: [step(target.key), step('b'), step(target.key)], cookies: [] };
+    stage.tell(visit(found([target], { chain })));
+    stage.tell(visit(found([link])));
+    expect(admittedIn(stage.take()).map(({ record, ifAbsent }) => [record.url, record.chain, ifAbsent])).toEqual([
+      [target.url, chain, true],
+      [link.url, null, false],
+    ]);
+    // While its admission is not yet recorded it is in the queue, or about to be.
+    stage.tell(visit(found([target], { chain })));
+    expect(admittedIn(stage.take())).toEqual([]);
   });
 
   it('P6: a seed’s redirect widens the scope to another host of its site, and says so', () => {
@@ -581,6 +601,50 @@ describe('the start and the end', () => {
       const ended = { event: 'ended', reason: 'only-waiting', waiting: [{ host: 'busy.example', wakeAtMs }] };
       expect(events(stage.take(), 'ended')).toEqual(ends ? [ended] : []);
     }
+  });
+
+  it('B5: while hardly any host can be reached, what falls due after --wait is waited for; afterwards it is not', () => {
+    const stage = crawling();
+    stage.tell(visit(null));
+    stage.tell(recorded(partsOf(stage.take()), { totals: { ...NO_TOTALS, waiting: 1 } }));
+    stage.tell({ type: 'egress', way: 'cut_off' });
+    stage.tell({ type: 'rested', host: 'busy.example', wake: 1, left: null, wakeAtMs: WALL_AHEAD_MS + 3_600_000 });
+    stage.pass(600_000);
+    expect(events(stage.take(), 'ended')).toEqual([]);
+    stage.tell({ type: 'egress', way: 'open' });
+    expect(events(stage.take(), 'ended')).toMatchObject([{ reason: 'only-waiting' }]);
+  });
+
+  it('B5: when nothing is left it is done, whatever can be reached', () => {
+    const stage = crawling();
+    stage.tell({ type: 'egress', way: 'cut_off' });
+    stage.tell({ type: 'rested', host: 'busy.example', wake: 1, left: null, wakeAtMs: null });
+    expect(events(stage.take(), 'ended')).toMatchObject([{ reason: 'done' }]);
+  });
+
+  it('B5: no host was ever reached: after --wait it ends, though hosts wish to ask; not if one is reached before', () => {
+    const cutOff = (changes: Partial<Props> = {}): Front => {
+      const stage = crawling(changes);
+      stage.tell(visit(null));
+      stage.tell(recorded(partsOf(stage.take()), { totals: { ...NO_TOTALS, ready: 1 } }));
+      stage.pass(500);
+      stage.tell({ type: 'egress', way: 'never_open' });
+      return stage;
+    };
+    const stage = cutOff();
+    stage.pass(29_999);
+    expect(events(stage.take(), 'ended')).toEqual([]);
+    stage.pass(1);
+    expect(events(stage.take(), 'ended')).toMatchObject([{ reason: 'only-waiting' }]);
+
+    const mended = cutOff();
+    mended.pass(29_999);
+    mended.tell({ type: 'egress', way: 'open' });
+    const endless = cutOff({ waitMs: null });
+    const crashed = cutOff();
+    crashed.crashOn({ type: 'wakeDue' }, 'again');
+    for (const one of [mended, endless, crashed]) one.pass(600_000);
+    expect([mended, endless, crashed].map((one) => events(one.take(), 'ended').length)).toEqual([0, 0, 1]);
   });
 
   it('a daemon goes on for ever', () => {

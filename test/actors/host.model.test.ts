@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Resolution } from '../../src/domain/fetching.js';
 import type { PriorityClass } from '../../src/domain/record.js';
+import type { Fault } from '../../src/policy/egress.js';
 import { ADDRESSES, type Answer, HostWorld } from './support/host-world.js';
 
 type Step = { readonly crashes: boolean; readonly which: number } & (
@@ -15,6 +16,7 @@ type Step = { readonly crashes: boolean; readonly which: number } & (
       readonly found: 'rules' | 'missing' | 'failure' | 'back' | 'on';
       readonly disallow: boolean;
     }
+  | { readonly do: 'blame'; readonly fault: Fault }
   | { readonly do: 'wake' | 'grant' | 'commit' | 'lose' | 'errand' }
   | { readonly do: 'pass'; readonly ms: number }
   /** Whatever is waited for comes. */
@@ -36,6 +38,8 @@ function step(world: HostWorld, one: Step): void {
       return world.grant(crashes);
     case 'land':
       return world.land(one.answer, crashes);
+    case 'blame':
+      return world.blame(one.fault, crashes);
     case 'parse':
       return world.parse(which, one.how, one.disallow, crashes);
     case 'commit':
@@ -53,6 +57,7 @@ function step(world: HostWorld, one: Step): void {
       world.answerStore(false);
       world.resolve(ADDRESSES);
       world.parse(which, 'well', one.disallow, crashes);
+      world.blame('theirs');
       world.land(one.answer);
       return world.grant();
   }
@@ -65,6 +70,7 @@ const ANSWERS: Answer[] = [
   'ok',
   'redirect home',
   'redirect away',
+  'sent back',
   'missing',
   'forbidden',
   'throttled',
@@ -88,6 +94,7 @@ function steps(crashOdds: number): fc.Arbitrary<Step> {
   const scheme = fc.constantFrom('http' as const, 'http' as const, 'https' as const);
   const answer = fc.oneof(
     { weight: 6, arbitrary: fc.constant('ok' as const) },
+    { weight: 2, arbitrary: fc.constant('sent back' as const) },
     { weight: 8, arbitrary: fc.constantFrom(...ANSWERS) },
   );
   const resolution = fc.constantFrom(ADDRESSES, ADDRESSES, ADDRESSES, ADDRESSES, FAILED, REFUSED);
@@ -120,6 +127,7 @@ function steps(crashOdds: number): fc.Arbitrary<Step> {
     [4, fc.record({ ...common, do: fc.constant('resolve' as const), resolution })],
     [7, fc.record({ ...common, do: fc.constant('land' as const), answer })],
     [6, fc.record({ ...common, do: fc.constant('parse' as const), how, disallow })],
+    [4, fc.record({ ...common, do: fc.constant('blame' as const), fault: fc.constantFrom('theirs', 'ours') })],
     [3, fc.record({ ...common, do: fc.constant('errandDone' as const), found, disallow })],
     [14, fc.record({ ...common, do: fc.constantFrom('wake' as const, 'grant' as const, 'commit' as const) })],
     [2, fc.record({ ...common, do: fc.constantFrom('lose' as const, 'errand' as const) })],
@@ -136,8 +144,8 @@ function steps(crashOdds: number): fc.Arbitrary<Step> {
   return fc.oneof(...kinds.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 }
 
-function tried(crashOdds: number, numRuns: number): { requests: number; rests: number; left: number } {
-  const sum = { requests: 0, rests: 0, left: 0 };
+function tried(crashOdds: number, numRuns: number): { requests: number; rests: number; left: number; carried: number } {
+  const sum = { requests: 0, rests: 0, left: 0, carried: 0 };
   fc.assert(
     fc.property(fc.array(steps(crashOdds), { minLength: 60, maxLength: 250 }), (all) => {
       const world = new HostWorld();
@@ -146,6 +154,7 @@ function tried(crashOdds: number, numRuns: number): { requests: number; rests: n
       sum.requests += world.requests;
       sum.rests += world.rests;
       sum.left += world.left.length;
+      sum.carried += world.carried;
     }),
     { numRuns, seed: 20260701 + crashOdds },
   );
@@ -153,13 +162,15 @@ function tried(crashOdds: number, numRuns: number): { requests: number; rests: n
 }
 
 describe('a host in random worlds', () => {
-  it('P1 to P5, D1, D2, R1: in a web that fails, every row leaves once, nothing is asked against the rules', () => {
-    const { requests, rests, left } = tried(0, 150);
+  it('P1 to P6, D1, D2, R1: in a web that fails, every row leaves once, nothing is asked against the rules', () => {
+    const { requests, rests, left, carried } = tried(0, 150);
     expect(Math.min(requests, rests, left)).toBeGreaterThan(400);
+    expect(carried).toBeGreaterThan(20);
   });
 
   it('B4: and so it is where the host itself crashes', () => {
-    const { requests, rests, left } = tried(20, 150);
+    const { requests, rests, left, carried } = tried(20, 150);
     expect(Math.min(requests, rests, left)).toBeGreaterThan(400);
+    expect(carried).toBeGreaterThan(20);
   });
 });

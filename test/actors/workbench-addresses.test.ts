@@ -16,6 +16,7 @@ const PROPS: Props = {
   openBytesMax: 1_000,
   addressDelayMs: ADDRESS_DELAY_MS,
   requestMsMax: 20_000,
+  egress: null,
   resumed: false,
   rules: ANY_RULES,
 };
@@ -29,6 +30,7 @@ function ask(host: string, address: string, priority: PriorityClass = 2): Settle
   const family = address.includes(':') ? 6 : 4;
   return {
     type: 'settle',
+    network: null,
     host,
     verdict: null,
     ask: { host, address: { address, family }, addressClock, priority, delayMs: 1_000 },
@@ -131,7 +133,13 @@ describe('P2 many names on one server', () => {
     stage.tell(ask('b.example', '192.0.2.1'));
     expect([...stage.state.due.lineOf.keys()]).toEqual(['a.example']);
     // A late word on the same request raises the gate.
-    stage.tell({ type: 'settle', host: 'a.example', verdict: { permit: first.number, closedForMs: 5_000 }, ask: null });
+    stage.tell({
+      type: 'settle',
+      network: null,
+      host: 'a.example',
+      verdict: { permit: first.number, closedForMs: 5_000 },
+      ask: null,
+    });
     expect([...stage.state.due.lineOf.keys()]).toEqual(['b.example']);
     stage.tell({ type: 'release', why: 'a test' });
     const [second] = grantsOf(stage) as [Permit];
@@ -234,7 +242,13 @@ describe('P1, P2 under random traffic', () => {
       this.endedAtMs.set(permit.address.address, this.stage.nowMs);
       this.closedUntilMs.set(host, this.stage.nowMs + closedForMs);
       end(this.stage, permit);
-      this.stage.tell({ type: 'settle', host, verdict: { permit: permit.number, closedForMs }, ask: null });
+      this.stage.tell({
+        type: 'settle',
+        network: null,
+        host,
+        verdict: { permit: permit.number, closedForMs },
+        ask: null,
+      });
     }
   }
 
