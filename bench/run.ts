@@ -18,6 +18,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   nesting: () => import('./nesting.js'),
   passivation: () => import('./passivation.js'),
   'raw-loop': () => import('./raw-loop.js'),
+  resume: () => import('./resume.js'),
   throughput: () => import('./throughput.js'),
 };
 

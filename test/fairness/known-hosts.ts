@@ -22,6 +22,8 @@ export interface KnownHosts {
   /** With a row that falls due within `dueMs` after the start. */
   readonly waking: number;
   readonly dueMs: number;
+  /** Where a real server answers for all of them. */
+  readonly port?: number;
 }
 
 const HOSTS_A_COMMIT = 2_000;
@@ -43,6 +45,7 @@ export function knownSite(host: string): Site {
 
 /** Writes what earlier lives have left. */
 export async function remember(store: StorePort, hosts: KnownHosts, nowMs: number): Promise<void> {
+  const authorityOf = (host: number) => nameOf(host) + (hosts.port === undefined ? '' : `:${hosts.port}`);
   const instant = { monotonicMs: 0, wallMs: nowMs, draw: () => 0.5 };
   let { batch, nextSequence: sequence } = store.opened();
   for (let from = 0; from < hosts.known; from += HOSTS_A_COMMIT) {
@@ -50,7 +53,7 @@ export async function remember(store: StorePort, hosts: KnownHosts, nowMs: numbe
     const rows = many.flatMap((host) =>
       Array.from({ length: host < hosts.rotating ? hosts.pagesPerHost : 1 }, (_, page) => ({
         host,
-        admission: seedAdmission(seedOf(`http://${nameOf(host)}/${page}`), sequence++, instant),
+        admission: seedAdmission(seedOf(`http://${authorityOf(host)}/${page}`), sequence++, instant),
       })),
     );
     const admitted = rows.map(({ admission }) => admission);
