@@ -10,6 +10,7 @@ import type { AddressRange } from '../policy/addresses.js';
 import type { BackQueue } from '../policy/back-queue.js';
 import { delayAfter } from '../policy/delay.js';
 import type { BreakerTerms } from '../policy/breaker.js';
+import type { Machine } from '../policy/elapsed.js';
 import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import {
@@ -31,6 +32,8 @@ export interface Props {
   readonly productToken: string;
   /** When this process began; wall clock. */
   readonly startedAtMs: number;
+  /** That this process runs on; absent where it tells nothing of itself. */
+  readonly machine?: Machine;
   readonly delayMs: number;
   readonly adaptiveFactor: number;
   readonly addressExempt: readonly AddressRange[];
@@ -93,6 +96,8 @@ export interface Live {
   wake: number;
   readonly activity: Activity;
   snapshot: HostSnapshot;
+  /** Until when the host is left alone for what it has asked of this life or an earlier one; monotonic, null where it hasn't. */
+  silentUntilMs: number | null;
   readonly robots: Map<Origin, OriginRobots>;
   readonly matchers: Map<Origin, { readonly copy: RobotsCopy; readonly matcher: RobotsMatcher }>;
   readonly queue: BackQueue;

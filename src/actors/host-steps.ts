@@ -229,11 +229,12 @@ export function wakeAtMsOf(state: Live, now: Instant): number | null {
 
 /** Until when the host must not be asked; null when it may be. */
 export function silence(state: Live, now: Instant): number | null {
-  const { closedUntilMs, breaker } = state.snapshot;
+  const { breaker } = state.snapshot;
   const { known } = state.names;
   const isKnown = known !== null && known.resolution.kind !== 'addresses';
   const unresolved = isKnown ? now.wallMs + known.untilMs - now.monotonicMs : 0;
-  const closedMs = Math.max(closedUntilMs ?? 0, unresolved);
+  const silent = state.silentUntilMs === null ? 0 : Math.ceil(now.wallMs + state.silentUntilMs - now.monotonicMs);
+  const closedMs = Math.max(silent, unresolved);
   const closed = closedMs > now.wallMs ? closedMs : null;
   const answer = breakers.ask(breaker, now.wallMs);
   if (typeof answer.may === 'string') return closed;

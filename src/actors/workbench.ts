@@ -38,6 +38,7 @@ import {
   type Permit,
   type PermitNumber,
 } from '../protocols/workbench.js';
+import * as egress from './workbench-egress.js';
 import {
   type AddressClock,
   createAddressClock,
@@ -47,7 +48,6 @@ import {
   stand,
   stepAside,
 } from './workbench-clocks.js';
-import * as egress from './workbench-egress.js';
 import { describe } from './workbench-facts.js';
 
 export interface Props {
@@ -311,22 +311,18 @@ function frontOf(state: State, now: Instant): HostName | undefined {
 }
 
 function mayGrantAny(state: State): boolean {
-  return state.holds.size === 0 && hasRoom(state) && state.due.lineOf.size > 0;
+  return state.holds.size === 0 && permitsLeft(state) > 0 && state.due.lineOf.size > 0;
 }
 
-function hasRoom(state: State): boolean {
-  return roomLeft(state) > 0;
-}
-
-/** Requests that could begin, did nothing hold the permits. */
-function roomLeft({ props, stage, free, open, openBytes }: State): number {
+/** Whatever holds them. */
+function permitsLeft({ props, stage, free, open, openBytes }: State): number {
   if (stage !== 'granting' || openBytes > props.openBytesMax / 2) return 0;
   return Math.max(0, Math.min(free.length, props.openVisitsMax - open.size));
 }
 
 /** Permits that could be granted, were there hosts that may be asked. */
 function spareSlots(state: State): number {
-  return state.holds.size > 0 || state.due.lineOf.size > 0 ? 0 : roomLeft(state);
+  return state.holds.size > 0 || state.due.lineOf.size > 0 ? 0 : permitsLeft(state);
 }
 
 /** Null when the host turned out not to be due: it was filed again where it belongs. */
@@ -400,7 +396,7 @@ function watchEgress(state: State, now: Instant): void {
   state.owed.push(...egress.acquit(books, now));
   // What else holds the permits holds the probes too.
   let mayProbe = books.guard.phase === 'guarding' && state.holds.size === 1;
-  while (mayProbe && hasRoom(state)) mayProbe = probes(state, now);
+  while (mayProbe && permitsLeft(state) > 0) mayProbe = probes(state, now);
   const nextMs = egress.nextDueMs(books, now);
   if (nextMs === null || nextMs <= now.monotonicMs) return;
   if (state.egressTimerAtMs !== null && state.egressTimerAtMs <= nextMs) return;
