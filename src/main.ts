@@ -311,15 +311,10 @@ export function planTree(
       waitMs: options.endless === true ? null : config.waitSeconds * 1_000,
     },
     workbench: {
-      slots: config.fetch.slots,
-      openVisitsMax: config.fetch.openVisitsMax,
-      openBytesMax: config.fetch.bodyBudgetBytes,
-      addressDelayMs: config.politeness.addressDelayMs,
-      requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
+      ...benchTermsOf(config),
       // After a loss of power there may be no URL left of a life that has made requests.
       resumed: opened.unclean || opened.totals.urls > 0,
       rules: rulesOf(configured, settings),
-      egress: egressTermsOf(config),
     },
     host: (name) => ({
       name,
@@ -369,6 +364,18 @@ function egressTermsOf({ egress }: Config): EgressTerms | null {
   if (!egress.guard) return null;
   const { hostsMin, hostsMax, shareMin, windowSeconds, suspenseSeconds } = egress;
   return { hostsMin, hostsMax, shareMin, windowMs: windowSeconds * 1_000, suspenseMs: suspenseSeconds * 1_000 };
+}
+
+function benchTermsOf(config: Config): Omit<TreePlan['workbench'], 'resumed' | 'rules'> {
+  const { fetch, robots, politeness } = config;
+  return {
+    slots: fetch.slots,
+    openVisitsMax: fetch.openVisitsMax,
+    openBytesMax: fetch.bodyBudgetBytes,
+    addressDelayMs: politeness.addressDelayMs,
+    requestMsMax: Math.max(fetch.timeoutMs, robots.timeoutMs) + PAUSED_MS_MAX,
+    egress: egressTermsOf(config),
+  };
 }
 
 class RunningCrawl implements Crawl, Live {
