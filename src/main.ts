@@ -35,7 +35,6 @@ import type { PlugInModules } from './plugins/modules.js';
 import type { UrlFilter } from './plugins/url-filter.js';
 import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
-import type { RetryTerms } from './policy/history.js';
 import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
 import { type Machine, stampOf } from './policy/elapsed.js';
