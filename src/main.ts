@@ -35,13 +35,13 @@ import type { PlugInModules } from './plugins/modules.js';
 import type { UrlFilter } from './plugins/url-filter.js';
 import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
+import type { RetryTerms } from './policy/history.js';
 import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
 import { type Machine, stampOf } from './policy/elapsed.js';
 import { productTokenOf } from './policy/robots/agent.js';
 import { rulesOf } from './policy/admission.js';
 import * as addresses from './protocols/addresses.js';
-import type { Props as HostProps } from './actors/host-state.js';
 import type { BenchFacts } from './protocols/bench.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
@@ -341,7 +341,11 @@ export function planTree(
       ...(delivers === undefined ? {} : { delivers }),
       metadata: config.archive.metadata,
       parserThreads: config.page.threads,
-      ...failureTermsOf(config),
+      retry: retryTermsOf(config),
+      breaker: {
+        failuresMax: config.breaker.failures,
+        quarantine: { ...QUARANTINE, firstMs: config.breaker.quarantineSeconds * 1_000 },
+      },
       window: 64,
       quota: 64,
       openMax: 8,
@@ -353,15 +357,8 @@ export function planTree(
   };
 }
 
-/** What a failure leads to, for a URL and for its host. */
-function failureTermsOf({ retry, breaker }: Config): Pick<HostProps, 'retry' | 'breaker'> {
-  return {
-    retry: { schedule: retry.delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax: retry.deliveriesMax },
-    breaker: {
-      failuresMax: breaker.failures,
-      quarantine: { ...QUARANTINE, firstMs: breaker.quarantineSeconds * 1_000 },
-    },
-  };
+function retryTermsOf({ retry: { delaysSeconds, deliveriesMax } }: Config): RetryTerms {
+  return { schedule: delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax };
 }
 
 function egressTermsOf({ egress }: Config): EgressTerms | null {
