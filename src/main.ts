@@ -41,6 +41,7 @@ import { type Machine, stampOf } from './policy/elapsed.js';
 import { productTokenOf } from './policy/robots/agent.js';
 import { rulesOf } from './policy/admission.js';
 import * as addresses from './protocols/addresses.js';
+import type { Props as HostProps } from './actors/host-state.js';
 import type { BenchFacts } from './protocols/bench.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
@@ -335,14 +336,7 @@ export function planTree(
       ...(delivers === undefined ? {} : { delivers }),
       metadata: config.archive.metadata,
       parserThreads: config.page.threads,
-      retry: {
-        schedule: config.retry.delaysSeconds.map((seconds) => seconds * 1_000),
-        deliveriesMax: config.retry.deliveriesMax,
-      },
-      breaker: {
-        failuresMax: config.breaker.failures,
-        quarantine: { ...QUARANTINE, firstMs: config.breaker.quarantineSeconds * 1_000 },
-      },
+      ...failureTermsOf(config),
       window: 64,
       quota: 64,
       openMax: 8,
@@ -351,6 +345,17 @@ export function planTree(
     hostsLiveMax: config.hosts.liveMax,
     fetchers: config.fetch.slots,
     parsers: config.page.threads,
+  };
+}
+
+/** What a failure leads to, for a URL and for its host. */
+function failureTermsOf({ retry, breaker }: Config): Pick<HostProps, 'retry' | 'breaker'> {
+  return {
+    retry: { schedule: retry.delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax: retry.deliveriesMax },
+    breaker: {
+      failuresMax: breaker.failures,
+      quarantine: { ...QUARANTINE, firstMs: breaker.quarantineSeconds * 1_000 },
+    },
   };
 }
 

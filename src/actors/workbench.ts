@@ -6,7 +6,8 @@
  * longest gets the permit. From then on the gate is the interlock, whatever becomes of the host's actor.
  *
  * Invariants: P1 and P2 for hosts and for addresses; no permit without a free fetcher; visits open at once and their
- * bytes are bounded; permits stop while anything holds them (store, recorder, pressure, drain). B4: a crash after a
+ * bytes are bounded; permits stop while anything holds them (store, recorder, pressure, drain); B5: while hardly any host
+ * can be reached, all but one probe at a time (`workbench-egress`). B4: a crash after a
  * message was carried out loses none of its effects (the next incarnation performs them) and doubles none (the message
  * comes again, and is let pass).
  */
