@@ -187,7 +187,9 @@ function wait(state: State, wishes: readonly Wish[], now: Instant): State {
 /** Begins the next batch if none is under way and it is time; otherwise sees to it that the time will come. */
 function write(state: State, now: Instant, effects: Effect[], atOnce: boolean): Turn<State> {
   if (state.writing.phase !== 'idle') return [state, effects];
-  const { props, waiting, syncIsDue, draining } = state;
+  const { props, waiting, draining } = state;
+  // The last batch before a stop may have come without a sync (D7).
+  const syncIsDue = state.syncIsDue || (draining && state.unsynced);
   const wanted = waiting.length > 0 || syncIsDue;
   if (!wanted) {
     if (draining) effects.push({ do: 'finish' });

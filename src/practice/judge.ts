@@ -22,7 +22,7 @@ import {
 import { eventsFromNginx, type NginxReading } from './nginx-log.js';
 import { type Answered, openRefusals, type PatienceTerms, type Refusals } from './refusals.js';
 import { ALLOW_ALL, isAllowed, rulesFor } from './robots-matcher.js';
-import type { EndEvent, StartEvent, WitnessEvent } from './witness.js';
+import type { CutEvent, EndEvent, StartEvent, WitnessEvent } from './witness.js';
 
 export type RuleName =
   /** Two requests of one host at once. */
@@ -212,6 +212,8 @@ interface Bench {
   readonly fetched: Map<string, Span>;
   readonly violations: Violation[];
   readonly tally: Tally;
+  /** The latest. */
+  cut: CutEvent | null;
   latest: number;
 }
 
@@ -243,6 +245,7 @@ export function openJudge(rules: Rules): Judge {
       refusalsJudged: 0,
       smallestGapMinusDelayMs: null,
     },
+    cut: null,
     latest: Number.NEGATIVE_INFINITY,
   };
   return {
@@ -269,6 +272,7 @@ function see(bench: Bench, event: WitnessEvent): void {
     case 'B':
       return bench.kills.booted(event.t);
     case 'X':
+      bench.cut = event;
       return bench.kills.cut(event.t, event.until);
     case 'C':
       return seeLapse(hostRow(bench, nameOf(event.h)), event.t);
@@ -318,7 +322,7 @@ function seeEnd(bench: Bench, event: EndEvent): void {
   const { host, address } = request;
   const span: Span = { startedAt: request.startedAt, endedAt: event.t + (event.d ?? 0) };
   host.open.delete(request);
-  host.lastEnd = { at: event.t, how: event.how, span };
+  host.lastEnd = { at: endFor(bench, request, event), how: event.how, span };
   if (address !== null) {
     address.open.delete(event.i);
     address.lastEnd = host.lastEnd;
@@ -334,6 +338,11 @@ function seeEnd(bench: Bench, event: EndEvent): void {
 
   if (request.path === '/robots.txt') learnRobots(bench, request, event, span);
   else if (event.s === 200 && request.method === 'GET') judgeRepeat(bench, request, span);
+}
+
+/** Where nothing got through any more the crawler's side of it ended then, whatever the server went on to do. */
+function endFor({ cut }: Bench, { startedAt }: OpenRequest, { t }: EndEvent): number {
+  return cut !== null && startedAt <= cut.t && t < cut.until ? cut.t : t;
 }
 
 /** A refusal that names its time binds even where its body broke off: the log says `ra` only of a head that went out. */

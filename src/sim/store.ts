@@ -103,9 +103,11 @@ class SimulatedDisk implements Disk {
   }
 
   #writing(inner: StorePort): Pick<StorePort, 'commit' | 'reopen' | 'close'> {
+    const simulation = this.#simulation;
     let phase: 'ready' | 'writing' | 'failed' | 'closed' = 'ready';
     const expect = (what: string, ...allowed: (typeof phase)[]): void => {
-      if (!allowed.includes(phase)) this.trespasses.push(`${what} while the store was ${phase}`);
+      if (!allowed.includes(phase))
+        this.trespasses.push(`${what} while the store was ${phase}, at ${Math.round(simulation.nowMs)} ms`);
     };
     return {
       commit: async (batch, parts, sync) => {
