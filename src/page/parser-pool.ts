@@ -156,8 +156,7 @@ class ThreadLine {
         plugIns: plugIns ?? NO_MODULES,
         mark: this.mark.buffer as SharedArrayBuffer,
       } satisfies ParserThreadData,
-      // A program that was given on the command line is no module that the thread could be one of.
-      execArgv: process.execArgv.filter((word) => !word.startsWith('--input-type')),
+      ...threadArguments(process.execArgv),
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax ?? HEAP_MEGABYTES_MAX },
     });
     worker.on('message', (answer: PackedResult) => this.answered(unpacked(answer)));
@@ -232,4 +231,13 @@ class ThreadLine {
 function transferOf(body: Uint8Array): ArrayBuffer[] {
   const { buffer } = body;
   return buffer instanceof ArrayBuffer && buffer.byteLength === body.byteLength && body.length > 0 ? [buffer] : [];
+}
+
+/**
+ * A program that was given on the command line is no module that the thread could be one of. Otherwise the thread takes
+ * over the words of its process by itself: named, those that are the process's alone (of the heap) would be refused.
+ */
+function threadArguments(words: readonly string[]): { readonly execArgv?: string[] } {
+  if (!words.some((word) => word.startsWith('--input-type'))) return {};
+  return { execArgv: words.filter((word) => !/^--(input-type|max-)/.test(word)) };
 }
