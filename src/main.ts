@@ -35,6 +35,7 @@ import type { PlugInModules } from './plugins/modules.js';
 import type { UrlFilter } from './plugins/url-filter.js';
 import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
+import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
 import { type Machine, stampOf } from './policy/elapsed.js';
 import { productTokenOf } from './policy/robots/agent.js';
@@ -210,7 +211,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     const machine = thisMachine(SYSTEM_CLOCK);
     const clock = clockIn(options.dataDir, machine, log);
     const outside = { clock, chance: Math.random, net, names, parsers, logs: log };
-    const { totals, batch, nextSequence, settings } = store.opened();
+    const { totals, batch, nextSequence, settings, unclean } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
     const plan = planTree(options, productToken, {
@@ -218,6 +219,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
       batch,
       nextSequence,
       settings,
+      unclean,
       seen,
       startedAtMs: clock.wallMs(),
       ...(machine === undefined ? {} : { machine }),
@@ -275,7 +277,7 @@ function changesOf(config: Config, running: RunningCrawl): Changes {
 }
 
 /** What an earlier life left. */
-export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence' | 'settings'> {
+export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence' | 'settings' | 'unclean'> {
   readonly seen: Bloom;
   /** When this life begins; wall clock. */
   readonly startedAtMs: number;
@@ -301,7 +303,8 @@ export function planTree(
       seen: opened.seen,
       totals: opened.totals,
       nextSequence: opened.nextSequence,
-      activeMax: Math.ceil(config.hosts.activeFactor * config.fetch.slots),
+      activeMin: Math.min(Math.ceil(config.hosts.activeFactor * config.fetch.slots), config.hosts.liveMax),
+      activeMax: config.hosts.liveMax,
       pagesMax,
       waitMs: options.endless === true ? null : config.waitSeconds * 1_000,
     },
@@ -311,8 +314,10 @@ export function planTree(
       openBytesMax: config.fetch.bodyBudgetBytes,
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
-      resumed: opened.totals.urls > 0,
+      // After a loss of power there may be no URL left of a life that has made requests.
+      resumed: opened.unclean || opened.totals.urls > 0,
       rules: rulesOf(configured, settings),
+      egress: egressTermsOf(config),
     },
     host: (name) => ({
       name,
@@ -348,9 +353,16 @@ export function planTree(
       openMax: 8,
       idleMs: 10_000,
     }),
+    hostsLiveMax: config.hosts.liveMax,
     fetchers: config.fetch.slots,
     parsers: config.page.threads,
   };
+}
+
+function egressTermsOf({ egress }: Config): EgressTerms | null {
+  if (!egress.guard) return null;
+  const { hostsMin, hostsMax, shareMin, windowSeconds, suspenseSeconds } = egress;
+  return { hostsMin, hostsMax, shareMin, windowMs: windowSeconds * 1_000, suspenseMs: suspenseSeconds * 1_000 };
 }
 
 class RunningCrawl implements Crawl, Live {

@@ -35,8 +35,10 @@ import {
   tell,
   hear,
   settleDown,
+  egressLater,
   wake,
   restUntil,
+  widen,
   list,
   listAgain,
 } from './frontier-hosts.js';
@@ -61,11 +63,15 @@ export const frontier: Behaviour<Props, State, Message> = {
       totals: props.totals,
       front: createClassQueues(),
       active: new Map(),
+      activeLimit: props.activeMin,
+      widening: false,
       lastWake: 0,
       wakeAt: new Map(),
+      delayed: new Map(),
       dues: createDueHeap(),
       watching: new Set(),
       wakeTimerAtMs: null,
+      way: { is: 'open' },
       journal: { keys: [], woken: [], unacknowledged: 0, visits: 0, life: { phase: 'listing' }, settings, rules },
     };
     const effects: Effect[] = [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }];
@@ -84,7 +90,9 @@ export const frontier: Behaviour<Props, State, Message> = {
     held.settings = journal.settings;
     held.rules = journal.rules;
     held.wakeTimerAtMs = null;
+    held.widening = false;
     const effects: Effect[] = journal.woken.map((host) => wake(held, host));
+    if (held.way.is === 'never_open') effects.push(egressLater(held.way.untilMs));
     if (held.life.phase === 'listing') effects.push({ do: 'listHosts', after: null, limit: LISTED_AT_ONCE });
     if (lost !== null && lost.type !== 'hostsListed') effects.push(...makeGood(held, lost, now));
     return settleDown(held, now, effects);
@@ -171,8 +179,8 @@ export const frontier: Behaviour<Props, State, Message> = {
       begin(state);
       if (state.active.get(host) !== wake) return [state, []];
       state.active.delete(host);
-      if (left !== null) joinLine(state.front, host, left);
-      else if (wakeAtMs !== null) restUntil(state, host, wakeAtMs);
+      if (wakeAtMs !== null) restUntil(state, host, wakeAtMs, left);
+      else if (left !== null) joinLine(state.front, host, left);
       return settleDown(state, now, []);
     },
 
@@ -201,7 +209,34 @@ export const frontier: Behaviour<Props, State, Message> = {
       begin(state);
       state.active.delete(name);
       leaveLine(state.front, name);
-      restUntil(state, name, now.wallMs + coolingMs + SET_ASIDE_MARGIN_MS);
+      restUntil(state, name, now.wallMs + coolingMs + SET_ASIDE_MARGIN_MS, null);
+      return settleDown(state, now, []);
+    },
+
+    widenDue: (state) => {
+      begin(state);
+      return [state, [send(addresses.workbench, { type: 'countSpare' })]];
+    },
+
+    spareCounted: (state, { slots }, now) => {
+      begin(state);
+      widen(state, slots);
+      return settleDown(state, now, []);
+    },
+
+    egress: (state, { way }, now) => {
+      begin(state);
+      if (way !== 'never_open') {
+        state.way = { is: way };
+        return settleDown(state, now, []);
+      }
+      const untilMs = now.monotonicMs + (state.props.waitMs ?? 0);
+      state.way = { is: way, untilMs };
+      return settleDown(state, now, state.props.waitMs === null ? [] : [egressLater(untilMs)]);
+    },
+
+    egressDue: (state, _message, now) => {
+      begin(state);
       return settleDown(state, now, []);
     },
 

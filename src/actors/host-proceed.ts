@@ -8,10 +8,11 @@ import { addressClockKey } from '../policy/addresses.js';
 import * as queues from '../policy/back-queue.js';
 import type { Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
-import { type Effect, schedule, send } from '../protocols/effects.js';
-import type { Ask, Verdict } from '../protocols/workbench.js';
+import { type Effect, schedule, scheduleRest, send } from '../protocols/effects.js';
+import type { Errand, RobotsFound } from '../protocols/host.js';
+import type { Ask, NetworkWord, Verdict } from '../protocols/workbench.js';
 import { emit, settleStopped, unpark } from './host-parts.js';
-import { delayMsOf, type Live, type State } from './host-state.js';
+import { delayMsOf, type Live, type State, windowOf } from './host-state.js';
 import { addressOf, nextStep, type Step, type Stopped } from './host-steps.js';
 
 export function awake(state: Live, now: Instant): Turn<State> {
@@ -21,22 +22,35 @@ export function awake(state: Live, now: Instant): Turn<State> {
 }
 
 /** What was waited for has come. */
-export function goOn(state: Live, now: Instant, effects: Effect[], verdict: Verdict | null = null): Turn<State> {
+export function goOn(
+  state: Live,
+  now: Instant,
+  effects: Effect[],
+  verdict: Verdict | null = null,
+  network: NetworkWord | null = null,
+): Turn<State> {
   state.activity.doing = 'nothing';
-  return proceed(state, now, effects, verdict);
+  return proceed(state, now, effects, verdict, network);
 }
 
-/** Takes steps until one has to be waited for. A verdict goes out with the next wish to ask, or alone. */
-export function proceed(state: Live, now: Instant, effects: Effect[], verdict: Verdict | null): Turn<State> {
+/** Takes steps until one has to be waited for. What was learned goes out with the next wish to ask, or alone. */
+export function proceed(
+  state: Live,
+  now: Instant,
+  effects: Effect[],
+  verdict: Verdict | null,
+  network: NetworkWord | null = null,
+): Turn<State> {
   let ask: Ask | null = null;
+  if (verdict !== null) state.gateClosedUntilMs = now.monotonicMs + verdict.closedForMs;
   while (state.activity.doing === 'nothing') {
     const step = nextStep(state, now);
     if (step.step === 'wait') break;
     if (step.step === 'ask') ask = askFor(state, step, now);
     else effects.push(...perform(state, step, now));
   }
-  if (verdict !== null || ask !== null) {
-    effects.push(send(addresses.workbench, { type: 'settle', host: state.props.name, verdict, ask }));
+  if (verdict !== null || network !== null || ask !== null) {
+    effects.push(send(addresses.workbench, { type: 'settle', host: state.props.name, verdict, network, ask }));
   }
   return [state, effects];
 }
@@ -50,9 +64,9 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
     case 'settle':
       return [settle(state, step.stopped, now)];
     case 'decline':
-      return state.errands.splice(0).map(({ for: asker, origin }) => {
+      return state.errands.splice(0).flatMap((errand) => {
         const code = step.resolution.kind === 'refused' ? 'guard_refused' : step.resolution.code;
-        return send(addresses.host(asker), { type: 'errandDone', origin, found: { kind: 'failure', code } });
+        return answerTo(errand, { kind: 'failure', code });
       });
     case 'resolve':
       activity.doing = 'resolving';
@@ -64,7 +78,7 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
           do: 'readQueue',
           host: props.name,
           from: queues.headsOf(queue, new Set()),
-          limit: props.window + queue.taken.size,
+          limit: windowOf(state) + queue.taken.size,
         },
       ];
     case 'recheck':
@@ -85,6 +99,11 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
   }
 }
 
+/** To whoever sent it; nothing to nobody. */
+export function answerTo({ for: asker, origin }: Errand, found: RobotsFound): Effect[] {
+  return asker === null ? [] : [send(addresses.host(asker), { type: 'errandDone', origin, found })];
+}
+
 /** Rows that the last look stopped, as a part. */
 export function settle(state: Live, rows: readonly Stopped[], now: Instant): Effect {
   for (const { entry } of rows) queues.take(state.queue, entry);
@@ -93,7 +112,7 @@ export function settle(state: Live, rows: readonly Stopped[], now: Instant): Eff
 }
 
 export function idleLater({ props }: Live, now: Instant): Effect {
-  return schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
+  return scheduleRest('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
 }
 
 function askFor(state: Live, { priority }: Extract<Step, { step: 'ask' }>, now: Instant): Ask {

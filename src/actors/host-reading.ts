@@ -14,7 +14,7 @@ import { type Effect, type HostLoaded, log, schedule } from '../protocols/effect
 import type { Recorded } from '../protocols/host.js';
 import { type HostSnapshot, UNTOUCHED } from '../protocols/host-snapshot.js';
 import { proceed } from './host-proceed.js';
-import type { Beginning, Live, Props, State } from './host-state.js';
+import { type Beginning, type Live, type Props, type State, windowOf } from './host-state.js';
 
 /** The store could not be read: it is asked again so much later. */
 const READ_AGAIN_MS = 1_000;
@@ -63,6 +63,7 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     blocked: loaded.summary?.blocked ?? 0,
     recheckTicket: 0,
     names: { known: null },
+    gateClosedUntilMs: 0,
     open: new Map(),
     parts: new Map(),
     nextTicket: 1,
@@ -70,6 +71,7 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     errands,
     orphan,
   };
+  queues.trim(queue, windowOf(live));
   return proceed(live, now, notesOf(props.name, loaded.head.notes), null);
 }
 

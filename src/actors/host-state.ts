@@ -2,7 +2,7 @@
  * What a host's actor knows: the types that its files share, and small verbs on them.
  */
 import type { DeliveryTerms } from '../domain/delivery.js';
-import type { Header, VettedAddress, Resolution } from '../domain/fetching.js';
+import type { FetchResult, Header, VettedAddress, Resolution } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
 import type { FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
 import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
@@ -106,6 +106,8 @@ export interface Live {
   /** What the last change of the rules came with, or the last look at blocked rows by them: nothing older may be on its way when they are read. */
   recheckTicket: number;
   readonly names: Names;
+  /** Until when the last word to the gate has closed it; monotonic. It may be closed for longer, for reasons of its own. */
+  gateClosedUntilMs: number;
   readonly open: Map<PermitNumber, OpenVisit>;
   /** Rows of each part that is on its way to the store, and where they will stand then. */
   readonly parts: Map<number, readonly Moved[]>;
@@ -127,6 +129,8 @@ export interface Activity {
     | 'rechecking_again'
     | 'asking'
     | 'fetching'
+    /** A request or the resolution of its name has failed: whose fault that is will be said (B5). */
+    | 'suspecting'
     | 'resting';
   /** Since it was woken. */
   visits: number;
@@ -163,6 +167,8 @@ export type OpenVisit = Target & {
   readonly requestHeaders: readonly (readonly [string, string])[];
 } & (
     | { readonly phase: 'fetching' }
+    /** It did not reach the host, and counts for nothing until it is said whose fault that is. */
+    | { readonly phase: 'suspected'; readonly result: FetchResult; readonly transport: TransportJudgement }
     | {
         readonly phase: 'reading';
         readonly transport: TransportJudgement;
@@ -223,14 +229,27 @@ export function robotsUrlOf(origin: Origin): string {
  * The delay that holds for this host now (P2): one clock, so the slowest of its origins' rules. A copy that has run out
  * still says how patient its host wishes us to be, until a newer one is there.
  */
-export function delayMsOf(state: Live): number {
+export function delayMsOf(state: Live, lastDurationMs = state.snapshot.lastDurationMs): number {
   let crawlDelaySeconds: number | null = null;
   for (const robots of state.robots.values()) {
     const asked = lastGoodOf(robots)?.rules.crawlDelaySeconds ?? null;
     if (asked !== null && asked > (crawlDelaySeconds ?? 0)) crawlDelaySeconds = asked;
   }
   const { delayMs: configuredMs, adaptiveFactor } = state.props;
-  return delayAfter({ configuredMs, crawlDelaySeconds, adaptiveFactor, lastDurationMs: state.snapshot.lastDurationMs });
+  return delayAfter({ configuredMs, crawlDelaySeconds, adaptiveFactor, lastDurationMs });
+}
+
+/** For so long its window is to last. */
+const WINDOW_MS = 60_000;
+const WINDOW_ROWS_MIN = 4;
+
+/**
+ * Rows that it holds: what it can ask for within a minute. So the rows that all live hosts hold together are bounded by
+ * the rate at which pages are fetched, however many hosts it takes to reach it.
+ */
+export function windowOf(state: Live): number {
+  const rows = Math.ceil(WINDOW_MS / Math.max(1, delayMsOf(state)));
+  return Math.min(state.props.window, Math.max(WINDOW_ROWS_MIN, rows));
 }
 
 /** `scheme://host[:port]` of a canonical URL: up to the first slash after the authority, without the dot that may end its name. */

@@ -24,10 +24,30 @@ import { createDueHeap, peekDue, popDue, pushDue, type DueHeap } from '../domain
 import type { CrawlRules } from '../policy/admission.js';
 import { drawClass } from '../policy/draw.js';
 import * as gates from '../policy/gate.js';
+import type { EgressTerms } from '../policy/egress.js';
 import type { Behaviour, Handlers, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { log, send, watch, type Effect, type Log } from '../protocols/effects.js';
-import { type Ask, CONSUMER, type Message, PAUSED, type Permit, type PermitNumber } from '../protocols/workbench.js';
+import {
+  type Ask,
+  CONSUMER,
+  EGRESS,
+  type Message,
+  type NetworkWord,
+  PAUSED,
+  type Permit,
+  type PermitNumber,
+} from '../protocols/workbench.js';
+import * as egress from './workbench-egress.js';
+import {
+  type AddressClock,
+  createAddressClock,
+  isIdle,
+  isOpen,
+  sendForward,
+  stand,
+  stepAside,
+} from './workbench-clocks.js';
 import { describe } from './workbench-facts.js';
 
 export interface Props {
@@ -42,6 +62,8 @@ export interface Props {
   readonly resumed: boolean;
   /** What the crawl may enter, until the frontier says otherwise. */
   readonly rules: CrawlRules;
+  /** When so many hosts can not be reached that the fault is ours; null: never. */
+  readonly egress: EgressTerms | null;
 }
 
 /** A permit is good for so long. */
@@ -61,13 +83,6 @@ interface OpenVisit {
   bytes: number;
 }
 
-interface AddressClock {
-  inFlight: PermitNumber | null;
-  opensAtMs: number;
-  /** Hosts that are due but for the address. */
-  readonly waiting: Set<HostName>;
-}
-
 interface State {
   readonly props: Props;
   readonly startedAtMs: number;
@@ -83,6 +98,8 @@ interface State {
   openBytes: number;
   lastPermit: PermitNumber;
   readonly holds: Set<string>;
+  readonly egress: egress.EgressBooks;
+  egressTimerAtMs: number | null;
   rules: CrawlRules;
   stage: 'granting' | 'draining' | 'drained';
   /** Effects of the message in hand. */
@@ -109,6 +126,8 @@ export const workbench: Behaviour<Props, State, Message> = {
       openBytes: 0,
       lastPermit: 0,
       holds: new Set(),
+      egress: egress.createEgressBooks(props.egress),
+      egressTimerAtMs: null,
       rules: props.rules,
       stage: 'granting',
       owed: [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)],
@@ -125,6 +144,7 @@ export const workbench: Behaviour<Props, State, Message> = {
   restart: (_props, held, { lost }, now) => {
     held.repeated = held.done ?? held.repeated;
     held.timerAtMs = null;
+    held.egressTimerAtMs = null;
     const before = held.owed;
     if (lost !== null) takeUp(held, lost, now);
     held.owed = [
@@ -139,11 +159,15 @@ export const workbench: Behaviour<Props, State, Message> = {
   },
 
   on: {
-    settle: carryOut((state, { host, verdict, ask }, now) => {
+    settle: carryOut((state, { host, verdict, network, ask }, now) => {
       if (verdict !== null) {
         setGate(state, host, gates.judged(gateOf(state, host), verdict.permit, verdict.closedForMs));
       }
+      if (network !== null) heed(state, host, network, now);
+      if (verdict !== null) egress.permitOver(state.egress, verdict.permit, now);
       if (ask !== null) {
+        // An ask that was not yet heard gives way: its address may have been another one.
+        unfile(state, host);
         state.asks.set(host, ask);
         if (!state.gates.has(host)) setGate(state, host, gates.freshGate(firstOpening(state, ask, now)));
         file(state, host, now);
@@ -152,6 +176,7 @@ export const workbench: Behaviour<Props, State, Message> = {
     }),
 
     returned: carryOut((state, { permit, host }, now) => {
+      egress.permitOver(state.egress, permit, now);
       const visit = state.open.get(permit);
       if (visit !== undefined && visit.slot !== null) {
         giveBackSlot(state, visit, permit, null);
@@ -179,7 +204,10 @@ export const workbench: Behaviour<Props, State, Message> = {
 
     closed: carryOut((state, { visits }, now) => {
       let bytes = 0;
-      for (const permit of visits) bytes += close(state, permit);
+      for (const permit of visits) {
+        bytes += close(state, permit);
+        egress.permitOver(state.egress, permit, now);
+      }
       releaseBytes(state, bytes);
       grantAll(state, now);
     }),
@@ -189,6 +217,15 @@ export const workbench: Behaviour<Props, State, Message> = {
 
     gateDue: carryOut((state, _message, now) => {
       state.timerAtMs = null;
+      grantAll(state, now);
+    }),
+
+    overdue: carryOut((state, { host, origin, sinceMs }) => {
+      state.owed.push(egress.judgeOverdue(state.egress, host, origin, sinceMs));
+    }),
+
+    egressDue: carryOut((state, _message, now) => {
+      state.egressTimerAtMs = null;
       grantAll(state, now);
     }),
 
@@ -213,8 +250,13 @@ export const workbench: Behaviour<Props, State, Message> = {
       state.owed.push({ do: 'announce', event: { event: 'described', query, bench: describe(state, hosts, now) } });
     }),
 
+    countSpare: carryOut((state) => {
+      state.owed.push(send(addresses.frontier, { type: 'spareCounted', slots: spareSlots(state) }));
+    }),
+
     drain: carryOut((state) => {
       if (state.stage === 'granting') state.stage = 'draining';
+      state.owed.push(...egress.closeVisits(state.egress));
       noticeDrained(state);
     }),
   } satisfies Handlers<State, Message>,
@@ -248,13 +290,12 @@ function carryOut<M extends Message>(
 function grantAll(state: State, now: Instant): void {
   openWhatIsDue(state, now);
   while (mayGrantAny(state)) {
-    const priority = drawClass(nonEmptyLines(state.due), now.draw());
-    if (priority === null) break;
-    const host = takeFront(state.due, priority);
+    const host = frontOf(state, now);
     if (host === undefined) break;
     const permit = grantTo(state, host, now);
     if (permit !== null) state.owed.push(send(addresses.host(host), { type: 'granted', permit }));
   }
+  watchEgress(state, now);
   const next = peekDue(state.opening);
   if (next !== undefined && (state.timerAtMs === null || next.atMs < state.timerAtMs)) {
     state.timerAtMs = next.atMs;
@@ -263,15 +304,25 @@ function grantAll(state: State, now: Instant): void {
   noticeDrained(state);
 }
 
+/** A class is drawn; of those in its line the host that has been due longest. */
+function frontOf(state: State, now: Instant): HostName | undefined {
+  const priority = drawClass(nonEmptyLines(state.due), now.draw());
+  return priority === null ? undefined : takeFront(state.due, priority);
+}
+
 function mayGrantAny(state: State): boolean {
-  return (
-    state.stage === 'granting' &&
-    state.holds.size === 0 &&
-    state.free.length > 0 &&
-    state.open.size < state.props.openVisitsMax &&
-    state.openBytes <= state.props.openBytesMax / 2 &&
-    state.due.lineOf.size > 0
-  );
+  return state.holds.size === 0 && permitsLeft(state) > 0 && state.due.lineOf.size > 0;
+}
+
+/** Whatever holds them. */
+function permitsLeft({ props, stage, free, open, openBytes }: State): number {
+  if (stage !== 'granting' || openBytes > props.openBytesMax / 2) return 0;
+  return Math.max(0, Math.min(free.length, props.openVisitsMax - open.size));
+}
+
+/** Permits that could be granted, were there hosts that may be asked. */
+function spareSlots(state: State): number {
+  return state.holds.size > 0 || state.due.lineOf.size > 0 ? 0 : permitsLeft(state);
 }
 
 /** Null when the host turned out not to be due: it was filed again where it belongs. */
@@ -280,7 +331,8 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
   const gate = gateOf(state, host);
   if (ask === undefined) return null;
   const clock = clockOf(state, ask.addressClock);
-  if (!gates.mayGrant(gate, now.monotonicMs) || !addressIsOpen(clock, now)) {
+  if (!gates.mayGrant(gate, now.monotonicMs) || (clock !== null && !isOpen(clock, now))) {
+    leavePlace(state, host);
     file(state, host, now);
     return null;
   }
@@ -288,7 +340,10 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
   const fetcher = state.free.pop() as number;
   const deadlineMs = now.monotonicMs + PERMIT_LIFE_MS + state.props.requestMsMax;
   state.gates.set(host, gates.grant(gate, number, deadlineMs));
-  if (clock !== null) clock.inFlight = number;
+  if (clock !== null) {
+    clock.inFlight = number;
+    stepAside(clock, host);
+  }
   state.open.set(number, { host, sinceMs: now.monotonicMs, slot: fetcher, addressClock: ask.addressClock, bytes: 0 });
   state.asks.delete(host);
   const address: VettedAddress = ask.address;
@@ -299,12 +354,65 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
 /** The host's actor is gone with all that it had open. A request that has not ended keeps its slot, gate and address. */
 function forget(state: State, host: HostName, now: Instant): void {
   unfile(state, host);
+  egress.forget(state.egress, host, now);
   let bytes = 0;
   for (const [permit, visit] of state.open) {
     if (visit.host === host && visit.slot === null) bytes += close(state, permit);
   }
   releaseBytes(state, bytes);
   grantAll(state, now);
+}
+
+// -- our way to all hosts (B5) ----------------------------------------------------------------------------------
+
+function heed(state: State, host: HostName, network: NetworkWord, now: Instant): void {
+  const { egress: books, lastPermit } = state;
+  const before = books.guard.phase;
+  state.owed.push(...egress.hear(books, { host, network, endedAtMs: endOf(state, host, now), lastPermit }, now));
+  if (state.stage !== 'granting') state.owed.push(...egress.closeVisits(books));
+  if (books.guard.phase === before) return;
+  if (books.guard.phase === 'guarding') hold(state, EGRESS);
+  else unhold(state, EGRESS, now);
+  const way = books.guard.phase === 'clear' ? 'open' : books.known.size > 0 ? 'cut_off' : 'never_open';
+  state.owed.push(send(addresses.frontier, { type: 'egress', way }));
+}
+
+/** Of its last request; the moment, where that is not known to have ended. */
+function endOf(state: State, host: HostName, now: Instant): number {
+  const gate = gateOf(state, host);
+  return gate.phase === 'granted' ? now.monotonicMs : (gate.endedAtMs ?? now.monotonicMs);
+}
+
+/** Suspicions whose time is up, the next probe, and the timer for both. */
+function watchEgress(state: State, now: Instant): void {
+  const { egress: books } = state;
+  state.owed.push(...egress.acquit(books, now));
+  // What else holds the permits holds the probes too.
+  let mayProbe = books.guard.phase === 'guarding' && state.holds.size === 1;
+  while (mayProbe && permitsLeft(state) > 0) mayProbe = probes(state, now);
+  const nextMs = egress.nextDueMs(books, now);
+  if (nextMs === null || nextMs <= now.monotonicMs) return;
+  if (state.egressTimerAtMs !== null && state.egressTimerAtMs <= nextMs) return;
+  state.egressTimerAtMs = nextMs;
+  state.owed.push({ do: 'schedule', key: 'egress', atMonotonicMs: nextMs, message: { type: 'egressDue' } });
+}
+
+/** Whether another try at it makes sense: the host that was chosen turned out not to be due. */
+function probes(state: State, now: Instant): boolean {
+  const choice = egress.chooseProbe(state.egress, state, now);
+  if (choice.choose === 'nobody') return false;
+  if (choice.choose === 'bidden') {
+    state.owed.push(choice.effect);
+    return false;
+  }
+  const host = choice.choose === 'host' ? choice.host : frontOf(state, now);
+  if (host === undefined) return false;
+  leaveLine(state.due, host);
+  const permit = grantTo(state, host, now);
+  if (permit === null) return true;
+  egress.granted(state.egress, host, permit.number);
+  state.owed.push(send(addresses.host(host), { type: 'granted', permit }), log('debug', 'egress_probe', { host }));
+  return false;
 }
 
 // -- who is due -------------------------------------------------------------------------------------------------
@@ -315,25 +423,27 @@ function file(state: State, host: HostName, now: Instant): void {
   const gate = gateOf(state, host);
   if (ask === undefined || gate.phase !== 'open') return;
   if (gate.opensAtMs > now.monotonicMs) {
-    leaveLine(state.due, host);
+    leavePlace(state, host);
     pushDue(state.opening, { atMs: gate.opensAtMs, name: `host:${host}` });
     return;
   }
   const clock = clockOf(state, ask.addressClock);
-  if (clock !== null && !addressIsOpen(clock, now)) {
-    leaveLine(state.due, host);
-    clock.waiting.add(host);
-    return;
-  }
-  joinLine(state.due, host, ask.priority);
+  if (clock === null) return joinLine(state.due, host, ask.priority);
+  stand(clock, host, ask.priority, state.due, now);
 }
 
 function unfile(state: State, host: HostName): void {
-  const ask = state.asks.get(host);
-  if (ask === undefined) return;
+  leavePlace(state, host);
   state.asks.delete(host);
+}
+
+/** Out of its line, or from behind its address. If it stood forward, the address opens for the next one. */
+function leavePlace(state: State, host: HostName): void {
   leaveLine(state.due, host);
-  clockOf(state, ask.addressClock)?.waiting.delete(host);
+  const name = state.asks.get(host)?.addressClock ?? null;
+  const clock = name === null ? undefined : state.clocks.get(name);
+  if (clock === undefined || !stepAside(clock, host)) return;
+  pushDue(state.opening, { atMs: clock.opensAtMs, name: `address:${name}` });
 }
 
 function openWhatIsDue(state: State, now: Instant): void {
@@ -343,16 +453,13 @@ function openWhatIsDue(state: State, now: Instant): void {
     const colon = next.name.indexOf(':');
     const name = next.name.slice(colon + 1);
     if (next.name.startsWith('host:')) file(state, name, now);
-    else fileAllBehind(state, name, now);
+    else openAddress(state, name, now);
   }
 }
 
-function fileAllBehind(state: State, address: string, now: Instant): void {
-  const clock = state.clocks.get(address);
-  if (clock === undefined || !addressIsOpen(clock, now)) return;
-  // One of them gets it; the others come back behind the clock when they reach the front of their line.
-  for (const host of clock.waiting) file(state, host, now);
-  clock.waiting.clear();
+function openAddress({ clocks, due }: State, name: string, now: Instant): void {
+  const clock = clocks.get(name);
+  if (clock !== undefined) sendForward(clock, due, now);
 }
 
 // -- gates and clocks -------------------------------------------------------------------------------------------
@@ -364,7 +471,7 @@ function gateOf(state: State, host: HostName): gates.Gate {
 function setGate(state: State, host: HostName, gate: gates.Gate): void {
   state.gates.set(host, gate);
   if (gate.phase === 'open' && state.asks.has(host)) {
-    leaveLine(state.due, host);
+    leavePlace(state, host);
     pushDue(state.opening, { atMs: gate.opensAtMs, name: `host:${host}` });
   }
 }
@@ -379,15 +486,11 @@ function clockOf(state: State, name: string | null): AddressClock | null {
   let clock = state.clocks.get(name);
   if (clock === undefined) {
     const opensAtMs = state.props.resumed ? state.startedAtMs + state.props.addressDelayMs : 0;
-    clock = { inFlight: null, opensAtMs, waiting: new Set() };
+    clock = createAddressClock(opensAtMs);
     state.clocks.set(name, clock);
     if (opensAtMs > 0) pushDue(state.opening, { atMs: opensAtMs, name: `address:${name}` });
   }
   return clock;
-}
-
-function addressIsOpen(clock: AddressClock | null, now: Instant): boolean {
-  return clock === null || (clock.inFlight === null && clock.opensAtMs <= now.monotonicMs);
 }
 
 /** Frees the fetcher and the address. `endedAt` is null when nothing was sent. */
@@ -426,6 +529,7 @@ function sweep(state: State, now: Instant): void {
     if (!endless && ageMs <= VISIT_LOST_MS) continue;
     giveBackSlot(state, visit, permit, now);
     bytes += close(state, permit);
+    egress.permitOver(state.egress, permit, now);
     state.owed.push(
       log('warn', endless ? 'request_without_end' : 'visit_lost', { host: visit.host, permit }),
       send(addresses.host(visit.host), { type: 'visitLost', permit }),
@@ -443,8 +547,7 @@ function sweepGates(state: State, now: Instant): void {
       state.gates.delete(host);
   }
   for (const [name, clock] of state.clocks) {
-    const idle = clock.inFlight === null && clock.opensAtMs <= now.monotonicMs && clock.waiting.size === 0;
-    if (idle) state.clocks.delete(name);
+    if (isIdle(clock, now)) state.clocks.delete(name);
   }
 }
 

@@ -156,7 +156,7 @@ class ThreadLine {
         plugIns: plugIns ?? NO_MODULES,
         mark: this.mark.buffer as SharedArrayBuffer,
       } satisfies ParserThreadData,
-      ...threadArguments(process.execArgv),
+      ...execArgvBut('--input-type'),
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax ?? HEAP_MEGABYTES_MAX },
     });
     worker.on('message', (answer: PackedResult) => this.answered(unpacked(answer)));
@@ -234,10 +234,11 @@ function transferOf(body: Uint8Array): ArrayBuffer[] {
 }
 
 /**
- * A program that was given on the command line is no module that the thread could be one of. Otherwise the thread takes
- * over the words of its process by itself: named, those that are the process's alone (of the heap) would be refused.
+ * A program that was given on the command line is no module that the thread could be one of. All else is inherited, and
+ * only where it has to be said is it looked at: it may hold options of the whole process, as of its heap, which a thread
+ * must not be given.
  */
-function threadArguments(words: readonly string[]): { readonly execArgv?: string[] } {
-  if (!words.some((word) => word.startsWith('--input-type'))) return {};
-  return { execArgv: words.filter((word) => !/^--(input-type|max-)/.test(word)) };
+function execArgvBut(option: string): { readonly execArgv?: string[] } {
+  const rest = process.execArgv.filter((word) => !word.startsWith(option));
+  return rest.length === process.execArgv.length ? {} : { execArgv: rest };
 }

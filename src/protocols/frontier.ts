@@ -17,7 +17,11 @@ export type Message =
   | HostsListed
   | SetAside
   | StoreReopened
+  | Egress
+  | { readonly type: 'egressDue' }
   | { readonly type: 'wakeDue' }
+  | { readonly type: 'widenDue' }
+  | SpareCounted
   | { readonly type: 'listDue' };
 
 /** All seeds of one command. Answered by the event `seeded`, after their commit. */
@@ -93,10 +97,23 @@ export interface Recorded {
   readonly receipt: CommitReceipt;
 }
 
+/** From the workbench: fetch slots that could be taken this moment, while no host asks for one. */
+export interface SpareCounted {
+  readonly type: 'spareCounted';
+  readonly slots: number;
+}
+
 /** From the recorder: rows may have been queued again that nobody was told of. What is numbered next stands behind them. */
 export interface StoreReopened {
   readonly type: 'storeReopened';
   readonly nextSequence: number;
+}
+
+/** From the workbench (B5). */
+export interface Egress {
+  readonly type: 'egress';
+  /** `cut_off`: hardly any host can be reached; `never_open`: nor was any reached in this life. */
+  readonly way: 'open' | 'cut_off' | 'never_open';
 }
 
 export function visited(part: HostPart, found: Found | null): Visited {

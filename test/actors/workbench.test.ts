@@ -17,6 +17,7 @@ const PROPS: Props = {
   requestMsMax: 20_000,
   resumed: false,
   rules: ANY_RULES,
+  egress: null,
 };
 
 const staged = (props: Partial<Props> = {}, nowMs = 0) =>
@@ -27,6 +28,7 @@ const ask = (host: string, changes: Partial<NonNullable<Settle['ask']>> = {}): M
   type: 'settle',
   host,
   verdict: null,
+  network: null,
   ask: {
     host,
     address: { address: '192.0.2.1', family: 4 },
@@ -40,6 +42,7 @@ const verdict = (host: string, permit: number, closedForMs: number): Message => 
   type: 'settle',
   host,
   verdict: { permit, closedForMs },
+  network: null,
   ask: null,
 });
 const ended = (permit: Permit, bytes = 0): Message => ({
@@ -284,6 +287,34 @@ describe('what no message tells', () => {
     expect([stage.state.gates.size, stage.state.clocks.size]).toEqual([1, 0]);
     stage.pass(5_000);
     expect(stage.state.gates.size).toBe(0);
+  });
+});
+
+describe('P7 idle slots are counted when it is asked', () => {
+  const counted = (stage: Bench) => {
+    stage.take();
+    stage.tell({ type: 'countSpare' });
+    return told(stage.take()).map(({ to, message }) => [to, message['slots']]);
+  };
+
+  it('by the free fetchers and the visits that may be open; none while somebody is due, or permits are held', () => {
+    const stage = staged({ slots: 3, openVisitsMax: 4 });
+    expect(counted(stage)).toEqual([['frontier', 3]]);
+    stage.tell(ask('a'));
+    const permit = onlyGrant(stage);
+    expect(counted(stage)).toEqual([['frontier', 2]]);
+    stage.tell(ended(permit));
+    stage.tell(ask('b'));
+    stage.tell(ask('c'));
+    for (const one of granted(stage.take())) stage.tell(ended(one));
+    // Four may be open, three are, though all fetchers are free.
+    expect(counted(stage)).toEqual([['frontier', 1]]);
+    stage.tell({ type: 'hold', why: 'a test' });
+    expect(counted(stage)).toEqual([['frontier', 0]]);
+    stage.tell(ask('d'));
+    stage.tell({ type: 'release', why: 'a test' });
+    stage.tell(ask('e'));
+    expect(counted(stage)).toEqual([['frontier', 0]]);
   });
 });
 

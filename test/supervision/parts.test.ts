@@ -183,6 +183,7 @@ describe('picture', () => {
       onDemand('hosts', {
         ...shared,
         ...budgeted,
+        liveMax: 1_000,
         shards: 256,
         shardOf: () => 0,
         behaviour,
