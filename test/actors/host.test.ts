@@ -281,6 +281,7 @@ describe('a host at rest', () => {
         permit,
         result: { kind: 'failure', code: 'timeout', detail: '', status: null, durationMs: 1, reusedConnection: false },
       });
+      stage.tell({ type: 'blamed', about: { what: 'visit', permit }, fault: 'theirs' });
       const parts = partsIn(stage);
       recordAll(stage, parts, 1);
       const rests = told(stage.take()).filter(({ message }) => message.type === 'rested');
