@@ -35,6 +35,7 @@ import type { PlugInModules } from './plugins/modules.js';
 import type { UrlFilter } from './plugins/url-filter.js';
 import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
+import type { RetryTerms } from './policy/history.js';
 import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
 import { type Machine, stampOf } from './policy/elapsed.js';
@@ -290,9 +291,10 @@ export function planTree(
   productToken: string,
   opened: Inheritance,
 ): TreePlan {
-  const { config, pagesMax, urlFilter } = options;
+  const { config, pagesMax, urlFilter, delivers } = options;
   const { settings } = opened;
   const configured = configuredRules(config);
+  const exempt = addressRangesOf(config.politeness.addressExempt);
   return {
     recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
     frontier: {
@@ -318,54 +320,45 @@ export function planTree(
       rules: rulesOf(configured, settings),
       egress: egressTermsOf(config),
     },
-    host: hostPlan(options, productToken, opened),
+    host: (name) => ({
+      name,
+      userAgent: config.userAgent,
+      productToken,
+      startedAtMs: opened.startedAtMs,
+      ...(opened.machine === undefined ? {} : { machine: opened.machine }),
+      delayMs: hostDelayMs(name, config.politeness),
+      adaptiveFactor: config.politeness.adaptiveFactor,
+      addressExempt: exempt,
+      requestMsMax: config.fetch.timeoutMs,
+      robotsMsMax: config.robots.timeoutMs,
+      bodyBytesMax: config.fetch.bytesMax,
+      decodedBytesMax: config.fetch.bytesMax,
+      headerBytesMax: config.fetch.headerBytesMax,
+      linksMax: config.page.linksMax,
+      links: config.links,
+      robotsMeta: { obeyed: config.robots.meta, productToken },
+      archive: config.archive.enabled,
+      ...(delivers === undefined ? {} : { delivers }),
+      metadata: config.archive.metadata,
+      parserThreads: config.page.threads,
+      retry: retryTermsOf(config),
+      breaker: {
+        failuresMax: config.breaker.failures,
+        quarantine: { ...QUARANTINE, firstMs: config.breaker.quarantineSeconds * 1_000 },
+      },
+      window: 64,
+      quota: 64,
+      openMax: 8,
+      idleMs: 10_000,
+    }),
     hostsLiveMax: config.hosts.liveMax,
     fetchers: config.fetch.slots,
     parsers: config.page.threads,
   };
 }
 
-/** What a host's actor is started with, by its name. */
-function hostPlan(
-  { config, delivers }: Pick<CrawlOptions, 'config' | 'delivers'>,
-  productToken: string,
-  opened: Inheritance,
-): TreePlan['host'] {
-  const exempt = addressRangesOf(config.politeness.addressExempt);
-  return (name) => ({
-    name,
-    userAgent: config.userAgent,
-    productToken,
-    startedAtMs: opened.startedAtMs,
-    ...(opened.machine === undefined ? {} : { machine: opened.machine }),
-    delayMs: hostDelayMs(name, config.politeness),
-    adaptiveFactor: config.politeness.adaptiveFactor,
-    addressExempt: exempt,
-    requestMsMax: config.fetch.timeoutMs,
-    robotsMsMax: config.robots.timeoutMs,
-    bodyBytesMax: config.fetch.bytesMax,
-    decodedBytesMax: config.fetch.bytesMax,
-    headerBytesMax: config.fetch.headerBytesMax,
-    linksMax: config.page.linksMax,
-    links: config.links,
-    robotsMeta: { obeyed: config.robots.meta, productToken },
-    archive: config.archive.enabled,
-    ...(delivers === undefined ? {} : { delivers }),
-    metadata: config.archive.metadata,
-    parserThreads: config.page.threads,
-    retry: {
-      schedule: config.retry.delaysSeconds.map((seconds) => seconds * 1_000),
-      deliveriesMax: config.retry.deliveriesMax,
-    },
-    breaker: {
-      failuresMax: config.breaker.failures,
-      quarantine: { ...QUARANTINE, firstMs: config.breaker.quarantineSeconds * 1_000 },
-    },
-    window: 64,
-    quota: 64,
-    openMax: 8,
-    idleMs: 10_000,
-  });
+function retryTermsOf({ retry: { delaysSeconds, deliveriesMax } }: Config): RetryTerms {
+  return { schedule: delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax };
 }
 
 function egressTermsOf({ egress }: Config): EgressTerms | null {

@@ -8,7 +8,7 @@ import { addressClockKey } from '../policy/addresses.js';
 import * as queues from '../policy/back-queue.js';
 import type { Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
-import { type Effect, schedule, scheduleRest, send } from '../protocols/effects.js';
+import { type Effect, scheduleRest, send } from '../protocols/effects.js';
 import type { Errand, RobotsFound } from '../protocols/host.js';
 import type { Ask, NetworkWord, Verdict } from '../protocols/workbench.js';
 import { emit, settleStopped, unpark } from './host-parts.js';

@@ -173,7 +173,7 @@ interface OpenRequest {
   readonly overlaps: number[];
 }
 
-/** The end of the request before, and how long it took by the server's clock. */
+/** The end of the request before, and how long it took by the server's clock, its way to the crawler included where that is known. */
 interface LastEnd {
   readonly at: number;
   readonly how: EndEvent['how'];
@@ -316,7 +316,7 @@ function seeEnd(bench: Bench, event: EndEvent): void {
   if (request === undefined) throw new RangeError(`request ${event.i} ends without a start`);
   bench.requests.delete(event.i);
   const { host, address } = request;
-  const span: Span = { startedAt: request.startedAt, endedAt: event.t };
+  const span: Span = { startedAt: request.startedAt, endedAt: event.t + (event.d ?? 0) };
   host.open.delete(request);
   host.lastEnd = { at: event.t, how: event.how, span };
   if (address !== null) {

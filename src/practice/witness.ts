@@ -40,6 +40,8 @@ export interface EndEvent {
   readonly ra?: number;
   /** The robots.txt that was served. */
   readonly rb?: string;
+  /** So many ms later it is there for the crawler: told by whoever sees both ends. */
+  readonly d?: number;
 }
 
 /** The crawler was killed (K) or started (B). */

@@ -124,6 +124,9 @@ interface OutsideWork {
   readonly label: string;
 }
 
+/** What the wall clock says at first, unless it is told otherwise. */
+export const WALL_START_MS: number = Date.UTC(2026, 0, 5);
+
 /** Only one simulation can hold the globals. */
 let running: Simulation | null = null;
 
@@ -154,7 +157,7 @@ class SeededSimulation implements Simulation {
 
   constructor(options: SimulationOptions) {
     this.#options = {
-      wallStartMs: Date.UTC(2026, 0, 5),
+      wallStartMs: WALL_START_MS,
       eventsMax: 50_000_000,
       simulatedMsMax: 366 * 86_400_000,
       timerLateShare: 0.1,

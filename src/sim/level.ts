@@ -68,7 +68,7 @@ export class RealMedium implements Medium {
   crashed(): void {
     const from = this.directory;
     this.#life += 1;
-    cpSync(from, this.directory, { recursive: true, filter: (path) => basename(path) !== 'LOCK' });
+    while (!isCopied(from, this.directory)) rmSync(this.directory, { recursive: true, force: true });
   }
 
   dispose(): void {
@@ -78,9 +78,23 @@ export class RealMedium implements Medium {
   }
 }
 
+/** False: LevelDB's own thread has added or removed a file meanwhile, and the copy may be of no one moment. */
+function isCopied(from: string, to: string): boolean {
+  const names = () => readdirSync(from, { recursive: true, encoding: 'utf8' }).sort().join();
+  const before = names();
+  try {
+    cpSync(from, to, { recursive: true, filter: (path) => basename(path) !== 'LOCK' });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+  return names() === before;
+}
+
 /** Every call that leaves for the disk is waited for by simulated time. */
 function heldLevel(simulation: Simulation, level: Level<Buffer, Buffer>): Database {
-  for (const name of ['_open', '_close', '_get', '_getMany', '_put', '_del', '_batch']) hold(simulation, level, name);
+  for (const name of ['_open', '_close', '_get', '_getMany', '_has', '_hasMany', '_put', '_del', '_batch'])
+    hold(simulation, level, name);
   const makesBatch = method(level, '_chainedBatch');
   Reflect.set(level, '_chainedBatch', () => {
     const batch = makesBatch.call(level) as object;

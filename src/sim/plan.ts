@@ -102,12 +102,12 @@ export function drawRevisit(settings: PlanSettings, commitsBefore: number, rando
 
 /** Where a life's planned crashes strike. Workers only where `workers` says so: a page is borne with one such death. */
 export function drawCrashes(settings: PlanSettings, workers: boolean, random: Random): FaultPlan {
-  const others = ['recorder', 'frontier', 'workbench', 'hosts/', 'hosts/', 'hosts/'] as const;
-  const actors = new Set(
+  const actors = new Set<string>(
     Array.from({ length: settings.actorCrashes }, () =>
-      random.pick(workers ? ([...others, 'fetchers/', 'parsers/'] as const) : others),
+      random.pick(['recorder', 'frontier', 'workbench', 'hosts/', 'hosts/', 'hosts/', 'workers'] as const),
     ),
   );
+  if (actors.delete('workers') && workers) actors.add(random.pick(['fetchers/', 'parsers/'] as const));
   return [...actors].map((actor) => ({ actor, nth: random.logUniform(1, 4 * settings.pages), times: 1 }));
 }
 

@@ -25,6 +25,8 @@ export interface Disk {
   /** Injected errors that were really met. */
   readonly errors: number;
   readonly trespasses: readonly string[];
+  /** Since then commits fail; null: the last one did not. */
+  readonly heldUpSinceMs: number | null;
 }
 
 export interface DiskOptions {
@@ -59,6 +61,7 @@ class SimulatedDisk implements Disk {
   onApplied: (commits: number) => void = () => {};
   commits = 0;
   errors = 0;
+  heldUpSinceMs: number | null = null;
   readonly trespasses: string[] = [];
   readonly #simulation: Simulation;
   readonly #options: DiskOptions;
@@ -116,6 +119,7 @@ class SimulatedDisk implements Disk {
           if (fault === 'before') throw new StoreError('store_io', 'an injected error before the write');
           const receipt = await inner.commit(batch, parts, sync);
           this.onApplied(++this.commits);
+          this.heldUpSinceMs = null;
           await this.#wait(`acknowledge ${batch}`, 0.05, 3);
           if (fault === 'after') throw new StoreError('store_io', 'an injected error after the write');
           phase = 'ready';
@@ -123,6 +127,7 @@ class SimulatedDisk implements Disk {
         } catch (error) {
           phase = 'failed';
           this.errors += 1;
+          this.heldUpSinceMs ??= this.#simulation.nowMs;
           throw error;
         }
       },

@@ -25,6 +25,7 @@ import { type Deed, drawCrashes, drawPlan, drawRevisit, type Plan } from './plan
 import type { Random } from './random.js';
 import { UNIVERSE_DEFAULTS, type UniverseSettings } from './settings.js';
 import { createDisk, type Disk, type DiskOptions } from './store.js';
+import { isPlain, judgeCut } from './cut.js';
 import { judgeDisk, judgeLog, keyOf, type PageTold } from './verdict.js';
 import { createWeb, type SimulatedWeb } from './web.js';
 
@@ -125,6 +126,8 @@ const WORKER_DEATHS_MAX = 2;
 const ROBOTS_COPY_MS_MAX = 24 * 3_600_000;
 /** What was committed so long before a loss of power may be gone: one commit a second is forced to the disk. */
 const POWER_GRACE_MS = 3_000;
+/** What came so long before a kill may not have been committed. */
+const KILL_GRACE_MS = 1_000;
 /** A stop must have drained within this. */
 const DRAIN_MS_MAX = 120_000;
 /** A crawl that says `only-waiting` is started again after this, as by a timer of the operator's. */
@@ -294,7 +297,9 @@ class Universe {
   }
 
   async #die(owner: Owner, why: 'killed' | 'powerless' | 'crashed'): Promise<void> {
-    this.#web.killed(owner, why === 'powerless' ? POWER_GRACE_MS : undefined);
+    // What came while nothing could be committed is not known to the next life.
+    const heldUpMs = this.#simulation.nowMs - (this.#disk.heldUpSinceMs ?? this.#simulation.nowMs);
+    this.#web.killed(owner, heldUpMs + (why === 'powerless' ? POWER_GRACE_MS : KILL_GRACE_MS));
     this.#memory.crashed?.();
     if (why !== 'powerless') return;
     const lost = (await this.#memory.losePower?.(this.#simulation.random.fork(`power ${owner}`))) ?? 0;
@@ -316,6 +321,7 @@ class Universe {
     if (life?.owner !== owner) return;
     life.stop = () => running.stop();
     life.told = running;
+    if (life.stopDownMs !== null) running.stop();
     this.#operators.booted(running);
     const reason = await running.stopped;
     const downMs = reason === 'interrupted' ? (life.stopDownMs ?? 0) : WAITING_MS;
@@ -486,10 +492,10 @@ class Universe {
     const store = await this.#memory.open();
     const pages = await this.#memory.readPages();
     this.#tally.pages = pages.length;
-    await judgeDisk(
-      { settings: this.#settings, landscape: this.#landscape, truth: this.#truth(), pages, store },
-      accuse,
-    );
+    const setbacksOf = (url: string): number => this.#web.setbacksOf(url);
+    const cuts = this.#web.cuts.filter(isPlain);
+    const [settings, landscape, truth] = [this.#settings, this.#landscape, this.#truth()];
+    await judgeDisk({ settings, landscape, truth, pages, store, setbacksOf, cuts }, accuse);
     await store.close();
     for (const detail of (await this.#memory.readArchive?.()) ?? []) accuse('archive', detail);
   }
@@ -507,6 +513,7 @@ class Universe {
       if (deaths > WORKER_DEATHS_MAX + kills + powerLosses + actorCrashes)
         this.#accuse('poison', `${url} killed ${deaths} workers`);
     }
+    for (const cut of this.#web.cuts) judgeCut(cut, (rule, detail) => this.#accuse(rule, detail));
     for (const detail of [...this.#web.trespasses, ...this.#disk.trespasses]) this.#accuse('trespass', detail);
     const faultKinds: Record<string, number> = Object.fromEntries(this.#web.faults);
     const more = {

@@ -9,6 +9,8 @@ import { createHash } from 'node:crypto';
 import type { UrlRecord, UrlState } from '../domain/record.js';
 import { judge, type Verdict } from '../practice/judge.js';
 import type { StorePort } from '../protocols/ports.js';
+import type { Cut } from './cut.js';
+import { WALL_START_MS } from './events.js';
 import type { Final, Landscape, Page, Truth } from './landscape.js';
 import type { UniverseSettings } from './settings.js';
 import type { WitnessEvent } from '../practice/witness.js';
@@ -52,12 +54,24 @@ export interface Evidence {
   readonly truth: Truth;
   readonly pages: readonly PageTold[];
   readonly store: StorePort;
+  /** Failures that the world has dealt a URL, and that use its deliveries. */
+  readonly setbacksOf: (url: string) => number;
+  /** Times in which nothing got through, and which the crawl must have taken for what they were. */
+  readonly cuts: readonly Cut[];
 }
+
+/** A URL with so many failures is given up. */
+const DELIVERIES_MAX = 8;
+/** Attempts that say of a host what may be said of the way there. */
+const UNREACHED: ReadonlySet<string> = new Set(['connect_failed', 'connection_reset', 'timeout', 'dns_failed']);
+/** What was under way as it began may have been judged just before. */
+const CUT_MARGIN_MS = 1_000;
 
 /** By files and registry (D1, D2, L4): of a crawl that had nothing left to do, everything; of another, that nothing is lost. */
 export async function judgeDisk(evidence: Evidence, accuse: Accuse): Promise<void> {
   judgePages(evidence, accuse);
-  if (evidence.settings.forMs > 0) return judgeRows(evidence, accuse);
+  await judgeAttempts(evidence, accuse);
+  if (evidence.settings.forMs > 0 || mayHaveGivenUp(evidence)) return judgeRows(evidence, accuse);
   const { store, truth, landscape } = evidence;
   const { ready, waiting, parked } = store.opened().totals;
   if (ready + waiting + parked > 0)
@@ -65,7 +79,9 @@ export async function judgeDisk(evidence: Evidence, accuse: Accuse): Promise<voi
   for (const url of truth.reachable) judgeRecord(await recordOf(store, url), pageOf(landscape, url), accuse);
 }
 
-function judgePages({ settings, truth: { committed }, pages }: Evidence, accuse: Accuse): void {
+function judgePages(evidence: Evidence, accuse: Accuse): void {
+  const { settings, pages } = evidence;
+  const { committed } = evidence.truth;
   const counts = new Map<string, number>();
   const confirmed = new Set<string>();
   for (const { canonical, outcome } of pages) {
@@ -76,7 +92,7 @@ function judgePages({ settings, truth: { committed }, pages }: Evidence, accuse:
     if (count > 1) accuse('double', `${url} stands in pages.jsonl ${count} times`);
     if (!committed.has(url)) accuse('unexpected', `${url} stands in pages.jsonl`);
   }
-  if (settings.forMs > 0) return;
+  if (settings.forMs > 0 || mayHaveGivenUp(evidence)) return;
   for (const url of committed) {
     if (!counts.has(url)) accuse('lost', `${url} was never committed`);
     if (settings.again && !confirmed.has(url)) accuse('unasked', `${url} was not told as unchanged`);
@@ -88,6 +104,26 @@ function judgeRecord(record: UrlRecord | null, page: Page, accuse: Accuse): void
   const expected = stateOf(page.final);
   if (record === null) return accuse('unknown-url', `${page.url} is not in the registry`);
   if (record.state !== expected) accuse('state', `${page.url} is ${record.state}, not ${expected}`);
+}
+
+/** The world may have been so bad to a URL that giving it up was right: then what lies behind it is not asked for. */
+function mayHaveGivenUp({ truth, landscape, setbacksOf }: Evidence): boolean {
+  const isFine = (url: string): boolean => stateOf(pageOf(landscape, url).final) !== 'dead';
+  return [...truth.reachable].some((url) => setbacksOf(url) >= DELIVERIES_MAX && isFine(url));
+}
+
+/** B5: what fails while nothing gets through says nothing of a URL. */
+async function judgeAttempts({ store, truth, cuts, settings }: Evidence, accuse: Accuse): Promise<void> {
+  // The record says when by a wall clock that jumps.
+  if (cuts.length === 0 || settings.clockJumps > 0) return;
+  for (const url of truth.reachable) {
+    for (const { atMs, code } of (await recordOf(store, url))?.attempts ?? []) {
+      const sinceStartMs = atMs - WALL_START_MS;
+      const cut = cuts.find(({ fromMs, untilMs }) => sinceStartMs > fromMs + CUT_MARGIN_MS && sinceStartMs < untilMs);
+      if (cut !== undefined && UNREACHED.has(code))
+        accuse('egress', `${url} is said to have ended in ${code} while nothing got through to anybody`);
+    }
+  }
 }
 
 /** A URL whose visit is not over has its row, in the queue that its state names. */

@@ -19,6 +19,7 @@ import type { FetchPort, ResolvePort } from '../protocols/ports.js';
 import { type Owner, type Pending, type Simulation, WORLD } from './events.js';
 import { type Answer, failing, headerOf, isCookieOf, pageAnswer, plainStatus, robotsAnswer } from './answers.js';
 import { drawLateFailure, type Failure, type Host, type Landscape, type Page } from './landscape.js';
+import { type Cut, isPlain } from './cut.js';
 import type { Random } from './random.js';
 
 export interface SimulatedWeb {
@@ -44,18 +45,9 @@ export interface SimulatedWeb {
   lapsed(host: HostName): void;
   /** From now on nothing gets through between crawler and servers, nor to the resolver. Null: it is so already. */
   cut(forMs: number, silent: boolean): Cut | null;
-  /** What the client began and was told while nothing got through. */
   readonly cuts: readonly Cut[];
-}
-
-/** A time in which nothing gets through. */
-export interface Cut {
-  readonly fromMs: number;
-  readonly untilMs: number;
-  /** Nothing is answered at all, or every try is refused at once. */
-  readonly silent: boolean;
-  /** Tries of the client that began in it: when, and of which host. */
-  readonly tries: { readonly atMs: number; readonly host: HostName }[];
+  /** Failures of a URL that use a delivery, and that are not its own crawl's: those of plain cuts are. */
+  setbacksOf(url: string): number;
 }
 
 export interface WebSettings {
@@ -65,6 +57,8 @@ export interface WebSettings {
   readonly delayedShare: number;
 }
 
+/** Who answered within this before a cut may still count as reached. */
+const REACHED_LATELY_MS = 35_000;
 /** A connection that nobody answers is given up after this. */
 const CONNECT_MS_MAX = 10_000;
 /** A resolver that nobody answers, likewise. */
@@ -111,6 +105,11 @@ class WebAtWork implements SimulatedWeb {
   readonly #lookups = new Map<HostName, number>();
   readonly #held = new Map<Owner, number>();
   readonly #connected = new Set<string>();
+  /** When a host's answer came last. */
+  readonly #reachedAtMs = new Map<HostName, number>();
+  readonly #setbacks = new Map<string, number>();
+  /** In cuts: which of them are plain is known in the end. */
+  readonly #cutBacks: { readonly url: string; readonly cut: Cut }[] = [];
   #begun = 0;
   #arrived = 0;
 
@@ -153,7 +152,9 @@ class WebAtWork implements SimulatedWeb {
   cut(forMs: number, silent: boolean): Cut | null {
     const { nowMs } = this.#simulation;
     if (this.#cutNow() !== null) return null;
-    const cut: Cut = { fromMs: nowMs, untilMs: nowMs + forMs, silent, tries: [] };
+    const reachedBefore = new Set<HostName>();
+    for (const [host, atMs] of this.#reachedAtMs) if (atMs > nowMs - REACHED_LATELY_MS) reachedBefore.add(host);
+    const cut: Cut = { fromMs: nowMs, untilMs: nowMs + forMs, silent, tries: [], reachedBefore };
     this.cuts.push(cut);
     this.log.push({ e: 'X', t: nowMs, until: nowMs + forMs });
     for (const exchange of [...this.#open]) this.#cutOff(exchange, silent);
@@ -255,10 +256,11 @@ class WebAtWork implements SimulatedWeb {
     const cut = this.#cutNow();
     if (cut === null) return false;
     const { owner, request, host } = exchange;
-    cut.tries.push({ atMs: this.#simulation.nowMs, host: host.name });
+    const afterMs = cut.silent ? Math.min(CONNECT_MS_MAX, request.deadlineMs) : 1;
+    cut.tries.push({ atMs: this.#simulation.nowMs, host: host.name, forMs: afterMs });
+    this.#cutBacks.push({ url: request.url, cut });
     this.#forget(exchange);
     this.#count('cut');
-    const afterMs = cut.silent ? Math.min(CONNECT_MS_MAX, request.deadlineMs) : 1;
     const result = failure('connect_failed', 'the network is down', afterMs);
     exchange.pending.push(
       this.#simulation.after(afterMs, () => exchange.settle?.(result), { owner, label: `cut ${request.url}` }),
@@ -281,6 +283,7 @@ class WebAtWork implements SimulatedWeb {
     this.#open.delete(exchange);
     this.#connected.delete(connection);
     this.#count(isDown ? 'outage' : 'stale');
+    if (isDown) this.#setBack(request.url);
     if (isStale) this.#countAttempt(request.url);
     const result = isDown
       ? failure('connect_failed', 'connection refused', host.pathMs)
@@ -326,16 +329,18 @@ class WebAtWork implements SimulatedWeb {
   #leave(exchange: Exchange, answer: Exclude<Answer, { kind: 'endless' }>): void {
     if (exchange.phase === 'over') return;
     const status = answer.kind === 'whole' ? answer.status : (answer.head?.status ?? null);
-    this.#end(exchange, status, answer.kind === 'whole' ? 'done' : 'reset', answer);
+    const wayMs = exchange.host.pathMs + this.#delayMs();
+    this.#end(exchange, status, answer.kind === 'whole' ? 'done' : 'reset', answer, wayMs);
     if (exchange.settle === null || exchange.isCutOff) return;
     const deliver = (): void => {
       const durationMs = this.#simulation.nowMs - exchange.startedAtMs;
       const result = this.#resultOf(exchange, answer, durationMs);
       if (result.kind === 'response') this.#hold(exchange.owner, result.body.length);
+      this.#reachedAtMs.set(exchange.host.name, this.#simulation.nowMs);
       exchange.settle?.(result);
     };
     const scheduling = { owner: exchange.owner, label: `deliver ${exchange.request.url}` };
-    exchange.pending.push(this.#simulation.after(exchange.host.pathMs + this.#delayMs(), deliver, scheduling));
+    exchange.pending.push(this.#simulation.after(wayMs, deliver, scheduling));
   }
 
   /** Most come by the shortest way. */
@@ -345,10 +350,16 @@ class WebAtWork implements SimulatedWeb {
     return this.#random.logUniform(5, 3_000);
   }
 
-  #end(exchange: Exchange, status: number | null, how: 'done' | 'reset' | 'abort', answer?: Answer): void {
+  #end(
+    exchange: Exchange,
+    status: number | null,
+    how: 'done' | 'reset' | 'abort',
+    answer?: Answer,
+    wayMs?: number,
+  ): void {
     exchange.phase = 'over';
     this.#open.delete(exchange);
-    const more: { ra?: number; rb?: string } = {};
+    const more: { ra?: number; rb?: string; d?: number } = wayMs === undefined ? {} : { d: wayMs };
     const head = answer?.kind === 'whole' ? answer : answer?.kind === 'broken' ? answer.head : null;
     if (head?.retryAfterSeconds != null) more.ra = head.retryAfterSeconds;
     if (answer?.kind === 'whole' && answer.robots !== null) more.rb = answer.robots;
@@ -360,6 +371,7 @@ class WebAtWork implements SimulatedWeb {
     this.#countAttempt(exchange.request.url);
     if (fault !== null) {
       this.#count(fault.kind === 'status' ? `status ${fault.status}` : fault.kind);
+      this.#setBack(exchange.request.url);
       return failing(fault, this.#simulation.wallMs + exchange.host.skewMs);
     }
     if (exchange.path === '/robots.txt') {
@@ -455,7 +467,8 @@ class WebAtWork implements SimulatedWeb {
   }
 
   #unresolved(cut: Cut, name: HostName): Resolution {
-    cut.tries.push({ atMs: this.#simulation.nowMs, host: name });
+    cut.tries.push({ atMs: this.#simulation.nowMs, host: name, forMs: cut.silent ? RESOLVE_MS_MAX : 60 });
+    this.#cutBacks.push({ url: `http://${name}/`, cut });
     this.#count('cut');
     return { kind: 'failed', code: 'dns_failed', detail: 'the network is down', expiresInMs: 5_000 };
   }
@@ -470,6 +483,7 @@ class WebAtWork implements SimulatedWeb {
     }
     if (lookups < host.nameFailures) {
       this.#count('dns_failed');
+      this.#setBack(`http://${name}/`);
       return { kind: 'failed', code: 'dns_failed', detail: 'SERVFAIL', expiresInMs: random.between(5_000, 30_000) };
     }
     return {
@@ -483,6 +497,19 @@ class WebAtWork implements SimulatedWeb {
 
   #countAttempt(url: string): void {
     this.#attempts.set(url, (this.#attempts.get(url) ?? 0) + 1);
+  }
+
+  #setBack(url: string): void {
+    this.#setbacks.set(url, (this.#setbacks.get(url) ?? 0) + 1);
+  }
+
+  setbacksOf(url: string): number {
+    // A name that is not found costs one of its host's URLs, whichever: each of them may be meant.
+    const urls = new Set([url, `${new URL(url).origin}/`]);
+    const cut = this.#cutBacks.filter((back) => urls.has(back.url) && !isPlain(back.cut)).length;
+    let own = 0;
+    for (const it of urls) own += this.#setbacks.get(it) ?? 0;
+    return own + cut;
   }
 
   #count(fault: string): void {

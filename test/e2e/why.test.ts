@@ -88,7 +88,7 @@ function steady(facts: WhyFacts): WhyFacts {
 function steadyAnswer(answer: WhyAnswer): WhyAnswer {
   const text = JSON.stringify(answer)
     .replaceAll(`:${web.port}`, '')
-    .replaceAll(/just now|\d+ s ago \([^)]*\)/g, '2 s ago (2026-03-01 12:00:00 UTC)')
+    .replaceAll(/just now|[\d.]+ s ago \([^)]*\)/g, '2 s ago (2026-03-01 12:00:00 UTC)')
     .replaceAll(/holds for another [^."]*/g, 'holds for another 24 hours');
   return JSON.parse(text) as WhyAnswer;
 }
