@@ -2,9 +2,9 @@
  * Does the memory of a crawl grow with the queue of one hot host?
  *
  * The command line crawls a loopback server in a process of its own, with a small heap. Each page of its one host links to
- * thousands of others, so that its queue grows to a million URLs (P7). Its resident memory is read when the queue has
- * reached a hundredth, a tenth and the whole of that, and how much there is to read of the store's own buffers is the same
- * for all. `--pages` is the number of URLs, `--links` how many a page links to.
+ * thousands of others, so that its queue grows to a million URLs (P7). When the queue has reached a hundredth, a tenth, a
+ * half and the whole of that, its resident memory is read: what is its own, and what are files that the store has mapped.
+ * `--pages` is the number of URLs, `--links` how many a page links to.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ import type { Bench } from './result.js';
 const URLS = 1_000_000;
 const LINKS_PER_PAGE = 5_000;
 /** A heap beyond it ends the process, and the bench with it. */
-const HEAP_MEBIBYTES = 192;
+const HEAP_MEBIBYTES = 96;
 const HOST = 'hot.bench.test';
 /** As it was built last. */
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -27,14 +27,16 @@ const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 export const run: Bench = async ({ pages, links }) => {
   const urls = pages ?? URLS;
   const perPage = links ?? LINKS_PER_PAGE;
-  const marks = [urls / 100, urls / 10, urls].map((mark) => Math.max(perPage, Math.round(mark)));
+  const marks = [urls / 100, urls / 10, urls / 2, urls].map((mark) => Math.max(perPage, Math.round(mark)));
   const dataDir = mkdtempSync(join(tmpdir(), 'hot-host-'));
   const figures: Record<string, number> = { heapMebibytesMax: HEAP_MEBIBYTES };
   const startedMs = performance.now();
   try {
     await crawl(dataDir, perPage, (queued, pid) => {
       while (marks[0] !== undefined && queued >= marks[0]) {
-        figures[`residentMebibytes at ${marks.shift()} URLs`] = residentMebibytes(pid);
+        const mark = marks.shift();
+        figures[`ownMebibytes at ${mark} URLs`] = mebibytesOf(pid, 'RssAnon');
+        figures[`mappedMebibytes at ${mark} URLs`] = mebibytesOf(pid, 'RssFile');
       }
       return marks.length === 0;
     });
@@ -106,7 +108,7 @@ function serve(htmlOf: (page: number) => string): Promise<Server> {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(server)));
 }
 
-function residentMebibytes(pid: number): number {
-  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+function mebibytesOf(pid: number, line: 'RssAnon' | 'RssFile'): number {
+  const kibibytes = new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return round(Number(kibibytes) / 1_024);
 }

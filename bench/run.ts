@@ -16,7 +16,9 @@ const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> 
   fairness: () => import('./fairness.js'),
   'hot-host': () => import('./hot-host.js'),
   nesting: () => import('./nesting.js'),
+  passivation: () => import('./passivation.js'),
   'raw-loop': () => import('./raw-loop.js'),
+  resume: () => import('./resume.js'),
   throughput: () => import('./throughput.js'),
 };
 

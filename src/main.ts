@@ -35,13 +35,13 @@ import type { PlugInModules } from './plugins/modules.js';
 import type { UrlFilter } from './plugins/url-filter.js';
 import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
-import type { RetryTerms } from './policy/history.js';
 import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
 import { type Machine, stampOf } from './policy/elapsed.js';
 import { productTokenOf } from './policy/robots/agent.js';
 import { rulesOf } from './policy/admission.js';
 import * as addresses from './protocols/addresses.js';
+import type { Props as HostProps } from './actors/host-state.js';
 import type { BenchFacts } from './protocols/bench.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
@@ -310,15 +310,10 @@ export function planTree(
       waitMs: options.endless === true ? null : config.waitSeconds * 1_000,
     },
     workbench: {
-      slots: config.fetch.slots,
-      openVisitsMax: config.fetch.openVisitsMax,
-      openBytesMax: config.fetch.bodyBudgetBytes,
-      addressDelayMs: config.politeness.addressDelayMs,
-      requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
+      ...benchTermsOf(config),
       // After a loss of power there may be no URL left of a life that has made requests.
       resumed: opened.unclean || opened.totals.urls > 0,
       rules: rulesOf(configured, settings),
-      egress: egressTermsOf(config),
     },
     host: (name) => ({
       name,
@@ -341,11 +336,7 @@ export function planTree(
       ...(delivers === undefined ? {} : { delivers }),
       metadata: config.archive.metadata,
       parserThreads: config.page.threads,
-      retry: retryTermsOf(config),
-      breaker: {
-        failuresMax: config.breaker.failures,
-        quarantine: { ...QUARANTINE, firstMs: config.breaker.quarantineSeconds * 1_000 },
-      },
+      ...failureTermsOf(config),
       window: 64,
       quota: 64,
       openMax: 8,
@@ -357,14 +348,33 @@ export function planTree(
   };
 }
 
-function retryTermsOf({ retry: { delaysSeconds, deliveriesMax } }: Config): RetryTerms {
-  return { schedule: delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax };
+/** What a failure leads to, for a URL and for its host. */
+function failureTermsOf({ retry, breaker }: Config): Pick<HostProps, 'retry' | 'breaker'> {
+  return {
+    retry: { schedule: retry.delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax: retry.deliveriesMax },
+    breaker: {
+      failuresMax: breaker.failures,
+      quarantine: { ...QUARANTINE, firstMs: breaker.quarantineSeconds * 1_000 },
+    },
+  };
 }
 
 function egressTermsOf({ egress }: Config): EgressTerms | null {
   if (!egress.guard) return null;
   const { hostsMin, hostsMax, shareMin, windowSeconds, suspenseSeconds } = egress;
   return { hostsMin, hostsMax, shareMin, windowMs: windowSeconds * 1_000, suspenseMs: suspenseSeconds * 1_000 };
+}
+
+function benchTermsOf(config: Config): Omit<TreePlan['workbench'], 'resumed' | 'rules'> {
+  const { fetch, robots, politeness } = config;
+  return {
+    slots: fetch.slots,
+    openVisitsMax: fetch.openVisitsMax,
+    openBytesMax: fetch.bodyBudgetBytes,
+    addressDelayMs: politeness.addressDelayMs,
+    requestMsMax: Math.max(fetch.timeoutMs, robots.timeoutMs) + PAUSED_MS_MAX,
+    egress: egressTermsOf(config),
+  };
 }
 
 class RunningCrawl implements Crawl, Live {

@@ -172,10 +172,11 @@ export function emitContent(
   now: Instant,
 ): Effect[] {
   const { entry, transport } = visit;
-  const judged: ContentJudgement =
-    transport.next === 'parse'
-      ? judgeContent(transport, result, entry.record.digest)
-      : { ...transport, next: 'commit' };
+  // A confirmation has no body that could be at fault: a parser that crashed with it in hand gets it once more.
+  const isToBeRead = transport.next === 'parse' || transport.code === 'not_modified';
+  const judged: ContentJudgement = isToBeRead
+    ? judgeContent(transport, result, entry.record.digest)
+    : { ...transport, next: 'commit' };
   const onward = judged.outcome === 'redirected' ? onwardFrom(visit, result, now) : null;
   const judgement = onward?.leads === 'nowhere' ? judgeChain(judged, onward.code) : judged;
   const attempt = attemptOf(judgement, now, visit.durationMs, detailOf(judgement, result));

@@ -164,7 +164,10 @@ export function conclude(
   return [emit(state, { permit }, now), ...foundOut(state, visit, found, now)];
 }
 
-/** The gate hears the delay at once; whether it is the host's fault, and what follows, only when that is known (B5). */
+/**
+ * The gate hears the delay at once, and the store how long it took: a kill meanwhile must not shorten it (P9). Whether
+ * it is the host's fault, and all else that follows, waits until that is known (B5).
+ */
 function suspect(
   state: Live,
   permit: PermitNumber,
@@ -175,8 +178,15 @@ function suspect(
 ): Turn<State> {
   state.open.set(permit, { ...visit, phase: 'suspected', result, transport });
   state.activity.doing = 'suspecting';
-  const verdict: Verdict = { permit, closedForMs: delayMsOf(state, Math.round(result.durationMs)) };
-  return proceed(state, now, [], verdict, { reach: 'unreached', about: { what: 'visit', permit } });
+  const { snapshot } = state;
+  state.snapshot = {
+    ...snapshot,
+    lastDurationMs: Math.round(result.durationMs),
+    requests: snapshot.requests + 1,
+  };
+  const verdict: Verdict = { permit, closedForMs: delayMsOf(state) };
+  const network: NetworkWord = { reach: 'unreached', about: { what: 'visit', permit } };
+  return proceed(state, now, [emit(state, {}, now)], verdict, network);
 }
 
 /** What the answer says about the host: how long it is left alone from the end of this request on. */
@@ -344,6 +354,12 @@ export function abandon(state: Live, permit: PermitNumber, visit: OpenVisit, now
   }
   if (visit.what === 'robots') state.asking.delete(visit.hunt.origin);
   if (visit.what === 'errand') state.errands.unshift(visit.errand);
+}
+
+/** To the breaker: one more. */
+export function countFailure(state: Live, now: Instant): void {
+  const breaker = breakers.failed(state.snapshot.breaker, now.wallMs, now.draw(), state.props.breaker);
+  state.snapshot = { ...state.snapshot, breaker };
 }
 
 /** To the breaker: a probe of it that ends so is lost. */

@@ -229,14 +229,14 @@ export function robotsUrlOf(origin: Origin): string {
  * The delay that holds for this host now (P2): one clock, so the slowest of its origins' rules. A copy that has run out
  * still says how patient its host wishes us to be, until a newer one is there.
  */
-export function delayMsOf(state: Live, lastDurationMs = state.snapshot.lastDurationMs): number {
+export function delayMsOf(state: Live): number {
   let crawlDelaySeconds: number | null = null;
   for (const robots of state.robots.values()) {
     const asked = lastGoodOf(robots)?.rules.crawlDelaySeconds ?? null;
     if (asked !== null && asked > (crawlDelaySeconds ?? 0)) crawlDelaySeconds = asked;
   }
   const { delayMs: configuredMs, adaptiveFactor } = state.props;
-  return delayAfter({ configuredMs, crawlDelaySeconds, adaptiveFactor, lastDurationMs });
+  return delayAfter({ configuredMs, crawlDelaySeconds, adaptiveFactor, lastDurationMs: state.snapshot.lastDurationMs });
 }
 
 /** For so long its window is to last. */

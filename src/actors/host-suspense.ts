@@ -7,7 +7,6 @@
  * waits for that word it takes no other step, and does not rest; a crash loses nothing, as its row is still queued.
  */
 import type { HostName, Origin } from '../domain/host.js';
-import * as breakers from '../policy/breaker.js';
 import type { Fault } from '../policy/egress.js';
 import { judgeEgress } from '../policy/judgement.js';
 import type { Instant, Turn } from '../protocols/actor.js';
@@ -17,19 +16,13 @@ import type { Blamed, RobotsFound } from '../protocols/host.js';
 import type { PermitNumber } from '../protocols/workbench.js';
 import { emitTransport } from './host-parts.js';
 import { answerTo, goOn, proceed } from './host-proceed.js';
-import { closed, conclude, learn, sayNothing } from './host-requests.js';
+import { closed, conclude, countFailure, sayNothing } from './host-requests.js';
 import { ERRAND_MS_MAX, hunted } from './host-robots.js';
 import type { Live, State } from './host-state.js';
 
 export function suspectName(state: Live, now: Instant): Turn<State> {
   state.activity.doing = 'suspecting';
   return proceed(state, now, [], null, { reach: 'unreached', about: { what: 'name' } });
-}
-
-/** The host pays for a name that has no address. */
-export function nameFailed(state: Live, now: Instant): void {
-  const breaker = breakers.failed(state.snapshot.breaker, now.wallMs, now.draw(), state.props.breaker);
-  state.snapshot = { ...state.snapshot, breaker };
 }
 
 /** Another host had so long for an errand: it may have waited for its permit, as all did. */
@@ -54,7 +47,7 @@ function visitBlamed(state: Live, permit: PermitNumber, fault: Fault, now: Insta
   if (visit?.phase !== 'suspected') return [state, []];
   const { result, transport } = visit;
   if (fault === 'theirs') {
-    learn(state, transport, result.durationMs, now);
+    countFailure(state, now);
     return goOn(state, now, conclude(state, permit, visit, transport, result, now));
   }
   state.open.delete(permit);
@@ -75,7 +68,7 @@ const OURS: RobotsFound = { kind: 'failure', code: 'egress_down' };
 function nameBlamed(state: Live, fault: Fault, now: Instant): Turn<State> {
   const { known } = state.names;
   if (state.activity.doing !== 'suspecting' || known?.resolution.kind !== 'failed') return [state, []];
-  if (fault === 'theirs') nameFailed(state, now);
+  if (fault === 'theirs') countFailure(state, now);
   else state.names.known = null;
   return goOn(state, now, []);
 }

@@ -36,10 +36,10 @@ import {
   readLater,
 } from './host-reading.js';
 import { errandsOf, orphanJudged, orphanOf, owedToTheGate } from './host-recovery.js';
-import { abandon, closed, giveBack, read, spend, transported } from './host-requests.js';
+import { abandon, closed, countFailure, giveBack, read, spend, transported } from './host-requests.js';
 import { hunted, recheck } from './host-robots.js';
 import type { Props, State } from './host-state.js';
-import { blamed, nameFailed, overdue, suspectName } from './host-suspense.js';
+import { blamed, overdue, suspectName } from './host-suspense.js';
 
 export const host: Behaviour<Props, State, Message> = {
   start: (props) => load({ phase: 'activated', props, epoch: 0, wake: 0, errands: [], orphan: null }),
@@ -108,7 +108,7 @@ export const host: Behaviour<Props, State, Message> = {
       if (state.phase !== 'live' || state.activity.doing !== 'resolving') return [state, []];
       state.names.known = { resolution, untilMs: now.monotonicMs + resolution.expiresInMs, charged: false };
       if (reachOfName(resolution) === 'unreached') return suspectName(state, now);
-      if (resolution.kind === 'failed') nameFailed(state, now);
+      if (resolution.kind === 'failed') countFailure(state, now);
       return goOn(state, now, []);
     },
 

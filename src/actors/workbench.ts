@@ -6,7 +6,8 @@
  * longest gets the permit. From then on the gate is the interlock, whatever becomes of the host's actor.
  *
  * Invariants: P1 and P2 for hosts and for addresses; no permit without a free fetcher; visits open at once and their
- * bytes are bounded; permits stop while anything holds them (store, recorder, pressure, drain). B4: a crash after a
+ * bytes are bounded; permits stop while anything holds them (store, recorder, pressure, drain); B5: while hardly any host
+ * can be reached, all but one probe at a time (`workbench-egress`). B4: a crash after a
  * message was carried out loses none of its effects (the next incarnation performs them) and doubles none (the message
  * comes again, and is let pass).
  */
@@ -340,15 +341,22 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
   const fetcher = state.free.pop() as number;
   const deadlineMs = now.monotonicMs + PERMIT_LIFE_MS + state.props.requestMsMax;
   state.gates.set(host, gates.grant(gate, number, deadlineMs));
-  if (clock !== null) {
-    clock.inFlight = number;
-    stepAside(clock, host);
-  }
+  if (clock !== null) takeAddress(state, clock, host, number, now);
   state.open.set(number, { host, sinceMs: now.monotonicMs, slot: fetcher, addressClock: ask.addressClock, bytes: 0 });
   state.asks.delete(host);
   const address: VettedAddress = ask.address;
   const expiresAtMs = now.monotonicMs + PERMIT_LIFE_MS;
   return { number, host, address, fetcher, expiresAtMs, deadlineMs, rules: state.rules };
+}
+
+/** Whoever stood in line for the address, if that is another, waits behind it again. */
+function takeAddress(state: State, clock: AddressClock, host: HostName, permit: PermitNumber, now: Instant): void {
+  const { forward } = clock;
+  stepAside(clock, host);
+  clock.inFlight = permit;
+  if (forward === null || forward === host) return;
+  leavePlace(state, forward);
+  file(state, forward, now);
 }
 
 /** The host's actor is gone with all that it had open. A request that has not ended keeps its slot, gate and address. */

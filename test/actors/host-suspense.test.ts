@@ -68,7 +68,10 @@ describe('B5 a page that was not reached', () => {
   it('P2: the gate hears its delay at once, and that the host was not reached; nothing else happens', () => {
     const stage = live({ ready: [page(1), page(2)] });
     const permit = grant(stage);
-    expect(messages(fail(stage, permit))).toEqual([
+    const effects = fail(stage, permit);
+    // P9: after a kill its delay is known.
+    expect(partsIn(effects)).toMatchObject([{ permit: null, moves: [], visits: [], snapshot: { lastDurationMs: 7 } }]);
+    expect(messages(effects).slice(1)).toEqual([
       {
         type: 'settle',
         host: NAME,
@@ -77,7 +80,7 @@ describe('B5 a page that was not reached', () => {
         ask: null,
       },
     ]);
-    expect(snapshotOf(stage)).toMatchObject({ breaker: { failures: 0 }, lastDurationMs: null });
+    expect(snapshotOf(stage)).toMatchObject({ breaker: { failures: 0 }, requests: 1 });
     // It takes no other step meanwhile, and does not rest.
     const others: Message[] = [{ type: 'wake', wake: 2 }, { type: 'idleDue' }, { type: 'readDue' }];
     for (const message of others) stage.tell(message);
@@ -94,7 +97,7 @@ describe('B5 a page that was not reached', () => {
       permit,
       moves: [{ from: { sequence: 1 }, to: { queue: 'waiting' }, record: { deliveries: 1, state: 'waiting' } }],
       visits: [{ attempt: { outcome: 'failed', code: 'connect_failed', detail: 'refused' } }],
-      snapshot: { breaker: { phase: 'closed', failures: 1 }, lastDurationMs: 7 },
+      snapshot: { breaker: { phase: 'closed', failures: 1 }, requests: 1 },
     });
   });
 
@@ -111,7 +114,7 @@ describe('B5 a page that was not reached', () => {
       permit,
       moves: [{ from: due.at, to: due.at, record: { deliveries: 7, state: 'waiting' } }],
       visits: [{ attempt: { outcome: 'failed', code: 'egress_down', status: null, detail: 'refused' } }],
-      snapshot: { breaker: { phase: 'closed', failures: 0 }, lastDurationMs: null },
+      snapshot: { breaker: { phase: 'closed', failures: 0 }, requests: 1 },
       dead: [],
     });
     stage.tell({ type: 'recorded', tickets: [part?.ticket as number], ready: 0, blocked: 0 });
@@ -209,7 +212,7 @@ describe('B5 an errand that was not reached', () => {
     stage.tell({ ...errand, ...changes } as Message);
     stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
     const permit = grant(stage);
-    expect(types(fail(stage, permit))).toEqual(['settle']);
+    expect(types(fail(stage, permit))).toEqual(['visited', 'settle']);
     return { stage, permit };
   };
 

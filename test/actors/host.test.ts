@@ -279,9 +279,20 @@ describe('a host at rest', () => {
       stage.tell({
         type: 'fetched',
         permit,
-        result: { kind: 'failure', code: 'timeout', detail: '', status: null, durationMs: 1, reusedConnection: false },
+        result: {
+          kind: 'response',
+          status: 404,
+          statusText: '',
+          httpVersion: '1.1',
+          headers: [],
+          rawHead: null,
+          sentHead: null,
+          body: new Uint8Array(0),
+          cut: false,
+          durationMs: 1,
+          remoteAddress: '192.0.2.1',
+        },
       });
-      stage.tell({ type: 'blamed', about: { what: 'visit', permit }, fault: 'theirs' });
       const parts = partsIn(stage);
       recordAll(stage, parts, 1);
       const rests = told(stage.take()).filter(({ message }) => message.type === 'rested');

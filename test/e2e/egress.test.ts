@@ -46,7 +46,7 @@ class CutLine {
   }
 }
 
-describe('a crawl whose line is cut for some seconds, with two deliveries for each URL', () => {
+describe('a crawl whose line is cut for some seconds, with one delivery for each URL', () => {
   let folder: string;
   let dataDir: string;
   let web: PracticeWeb;
@@ -79,7 +79,8 @@ describe('a crawl whose line is cut for some seconds, with two deliveries for ea
         'politeness.adaptiveFactor': 0,
         'politeness.addressDelayMs': 0,
         'retry.delaysSeconds': [1],
-        'retry.deliveriesMax': 2,
+        // The first failure that is charged makes a dead letter.
+        'retry.deliveriesMax': 1,
         'breaker.failures': 2,
       },
       words: ['--wait', '2', '--log-level', 'debug'],
@@ -114,8 +115,8 @@ describe('a crawl whose line is cut for some seconds, with two deliveries for ea
   it('B5: no delivery and no breaker was moved: of what failed it is said that the fault was ours', () => {
     const failed = [...store.urls.values()].flatMap(({ attempts }) => attempts.filter(({ code }) => code !== 'ok'));
     const codes = new Set(failed.map(({ code }) => code));
-    for (const code of ['connect_failed', 'connection_reset', 'timeout', 'robots_unreadable'])
-      expect(codes).not.toContain(code);
+    // A kept connection that ends with the server's (R3) says `connection_reset`, and is charged to nobody either.
+    for (const code of ['connect_failed', 'timeout', 'robots_unreadable']) expect(codes).not.toContain(code);
     expect(failed.filter(({ code }) => code === 'egress_down').length).toBeGreaterThanOrEqual(5);
     const hosts = tell<{ readonly breaker: string }>(['hosts', '--state', 'all'], dataDir);
     expect(hosts.map(({ breaker }) => breaker)).toEqual(new Array(HOSTS).fill('closed'));

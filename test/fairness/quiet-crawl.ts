@@ -28,8 +28,8 @@ export interface QuietSettings {
   readonly siteOf: (host: HostName) => Site;
   /** Beside those that every such crawl has. */
   readonly options?: readonly string[];
-  /** A disk of one's own; memory when not given. Its operations take no simulated time of their own. */
-  readonly openDisk?: () => Promise<StorePort>;
+  /** An open store on a real disk, whose operations take no simulated time of their own; one in memory when not given. */
+  readonly disk?: StorePort;
   /** The sites' known URLs are expected to be so many. */
   readonly expectedUrls?: number;
 }
@@ -66,6 +66,8 @@ export class QuietCrawl {
   visits = 0;
   /** Hosts brought to life. */
   activations = 0;
+  /** About how many rows its commits have written. */
+  rows = 0;
   /** Hears of each committed visit. */
   onVisit: (host: HostName, outcome: string) => void = () => {};
   private readonly memory = new MemoryLevel<Buffer, Buffer>({
@@ -131,7 +133,7 @@ export class QuietCrawl {
 
   private async begin(): Promise<void> {
     const { seed, options = [], expectedUrls = 100_000 } = this.settings;
-    const store = this.timed(await (this.settings.openDisk ?? (() => this.openMemory()))());
+    const store = this.timed(await this.open());
     const { config } = loadConfig({ cores: 2, assignments: [...OPTIONS, ...options] });
     const { totals, batch, nextSequence, settings, unclean } = store.opened();
     const seen = createBloom(Math.max(expectedUrls, 2 * totals.urls));
@@ -157,12 +159,29 @@ export class QuietCrawl {
     this.kernel.start();
   }
 
-  private openMemory(): Promise<StorePort> {
+  /** The disk as an incarnation finds it; to be used before the first of them, to write down what is known. */
+  open(): Promise<StorePort> {
+    const { disk } = this.settings;
+    if (disk !== undefined) return Promise.resolve(this.standingStill(disk));
     return openStore({
       dir: 'simulated',
       open: () => this.memory,
       fileSystem: this.files,
       warcinfo: () => new Uint8Array(0),
+    });
+  }
+
+  /** Real I/O, for which time stands still. */
+  private standingStill(disk: StorePort): StorePort {
+    const { simulation } = this;
+    return new Proxy(disk, {
+      get: (target, name: keyof StorePort) => {
+        if (name === 'opened') return () => target.opened();
+        const method = target[name] as ((...given: unknown[]) => Promise<unknown>) | undefined;
+        // Whoever awaits it asks whether it is a promise.
+        if (method === undefined) return undefined;
+        return (...given: unknown[]) => simulation.outside(() => method.apply(target, given), name);
+      },
     });
   }
 
@@ -173,13 +192,23 @@ export class QuietCrawl {
       return answer();
     };
     return {
-      ...inner,
+      readRecord: (key, host) => inner.readRecord(key, host),
+      countDeaths: (urls) => inner.countDeaths(urls),
+      readSummary: (host) => inner.readSummary(host),
+      readStanding: (record, rowsMax) => inner.readStanding(record, rowsMax),
+      readDead: (key, host) => inner.readDead(key, host),
+      noteRun: (told) => inner.noteRun(told),
+      lastRun: () => inner.lastRun(),
+      listSummaries: (after, limit) => inner.listSummaries(after, limit),
+      readSettings: () => inner.readSettings(),
       opened: () => inner.opened(),
       eachKey: (visit) => inner.eachKey(visit),
       reopen: () => inner.reopen(),
       close: () => inner.close(),
       commit: async (batch, parts, sync) => {
-        await simulation.sleep(COMMIT_MS + COMMIT_MS_PER_ROW * rowsOf(parts));
+        const rows = rowsOf(parts);
+        this.rows += rows;
+        await simulation.sleep(COMMIT_MS + COMMIT_MS_PER_ROW * rows);
         return inner.commit(batch, parts, sync);
       },
       loadHost: (host, limit) => {

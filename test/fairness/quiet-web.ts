@@ -32,30 +32,27 @@ export interface Seen {
   gapMsLeast: number | null;
   /** Time that its requests have held a slot. */
   heldMs: number;
+  /** When it last said that it is asked too often, until it is asked again. */
+  throttledAtMs: number | null;
+  /** How long it was left alone after that, at least. */
+  throttledGapMsLeast: number | null;
 }
 
 export interface QuietWeb {
   readonly net: FetchPort;
   readonly names: ResolvePort;
   seenOf(host: HostName): Seen;
+  /** Of all names that stand on it. */
+  seenAt(address: string): Seen;
 }
 
 export function createQuietWeb(simulation: Simulation, siteOf: (host: HostName) => Site): QuietWeb {
-  const seen = new Map<HostName, Seen>();
-  const seenOf = (host: HostName): Seen => {
-    const known = seen.get(host) ?? {
-      requests: 0,
-      pages: 0,
-      inFlight: 0,
-      inFlightMost: 0,
-      endedAtMs: null,
-      gapMsLeast: null,
-      heldMs: 0,
-    };
-    seen.set(host, known);
-    return known;
-  };
+  const byHost = new Map<HostName, Seen>();
+  const byAddress = new Map<string, Seen>();
+  const seenOf = (host: HostName) => seenIn(byHost, host);
+  const seenAt = (address: string) => seenIn(byAddress, address);
   return {
+    seenAt,
     seenOf,
     names: {
       resolve: (host) =>
@@ -70,15 +67,32 @@ export function createQuietWeb(simulation: Simulation, siteOf: (host: HostName) 
         const url = new URL(request.url);
         const site = siteOf(url.hostname);
         const server = seenOf(url.hostname);
-        arrive(server, simulation.nowMs);
+        const machine = seenAt(request.address.address);
+        for (const one of [server, machine]) arrive(one, simulation.nowMs);
         return after(simulation, site.answerMs, () => {
-          leave(server, simulation.nowMs, site.answerMs);
+          for (const one of [server, machine]) leave(one, simulation.nowMs, site.answerMs);
           return answer(site, server, url, request);
         });
       },
       release: () => {},
     },
   };
+}
+
+function seenIn(all: Map<string, Seen>, name: string): Seen {
+  const known = all.get(name) ?? {
+    requests: 0,
+    pages: 0,
+    inFlight: 0,
+    inFlightMost: 0,
+    endedAtMs: null,
+    gapMsLeast: null,
+    heldMs: 0,
+    throttledAtMs: null,
+    throttledGapMsLeast: null,
+  };
+  all.set(name, known);
+  return known;
 }
 
 function after<T>(simulation: Simulation, delayMs: number, give: () => T): Promise<T> {
@@ -89,9 +103,19 @@ function arrive(server: Seen, nowMs: number): void {
   server.requests += 1;
   server.inFlight += 1;
   server.inFlightMost = Math.max(server.inFlightMost, server.inFlight);
+  if (server.throttledAtMs !== null) {
+    const gapMs = between(server.throttledAtMs, nowMs);
+    server.throttledGapMsLeast = Math.min(server.throttledGapMsLeast ?? gapMs, gapMs);
+    server.throttledAtMs = null;
+  }
   if (server.endedAtMs === null) return;
-  const gapMs = nowMs - server.endedAtMs;
+  const gapMs = between(server.endedAtMs, nowMs);
   server.gapMsLeast = Math.min(server.gapMsLeast ?? gapMs, gapMs);
+}
+
+/** To the nanosecond: sums of fractions are no more exact than that. */
+function between(fromMs: number, toMs: number): number {
+  return Math.round((toMs - fromMs) * 1e6) / 1e6;
 }
 
 function leave(server: Seen, nowMs: number, heldMs: number): void {
@@ -121,6 +145,7 @@ function answer(site: Site, server: Seen, url: URL, { address }: FetchRequest): 
   }
   server.pages += 1;
   if (site.throttled !== undefined && server.pages <= site.throttled.requests) {
+    server.throttledAtMs = server.endedAtMs;
     return respond(429, [['retry-after', String(site.throttled.retryAfterSeconds)]], '');
   }
   const links = site.linksOf(url.pathname);

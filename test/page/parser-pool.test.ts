@@ -205,3 +205,14 @@ describe('the death of a thread', () => {
     for (const result of await answers) expect(result).toMatchObject({ kind: 'unparsed', code: 'interrupted' });
   });
 });
+
+describe('what the process was started with', () => {
+  it.each(['--max-old-space-size=4096', '--input-type=module'])('%s keeps no thread from its work', async (option) => {
+    process.execArgv.push(option);
+    try {
+      expect(linkOf(await threads().parse(0, taskOf('<a href=x>')))).toBe('http://site.example/dir/x');
+    } finally {
+      process.execArgv.pop();
+    }
+  });
+});
