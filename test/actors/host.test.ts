@@ -234,6 +234,26 @@ describe('a host at rest', () => {
     expect(restOf(stage)).toMatchObject({ left: null, wakeAtMs: WALL_AHEAD_MS + stage.nowMs + 30_000 });
   });
 
+  it('F16: the address is asked for anew when its time is over: the next request goes where the name leads then, on that clock', () => {
+    const stage = live({ ready: [page(1), page(2), page(3)] });
+    const asks: unknown[] = [];
+    for (const [index, address] of ['192.0.2.1', '192.0.2.1', '198.51.100.7'].entries()) {
+      expect(of(stage.take(), 'resolve')).toHaveLength(1);
+      const resolution = { kind: 'addresses', addresses: [{ address, family: 4 }], expiresInMs: 50 } as const;
+      stage.tell({ type: 'resolved', host: NAME, resolution });
+      asks.push(...told(stage.take()).flatMap(({ message }) => (message.type === 'settle' ? [message['ask']] : [])));
+      const permit = grant(stage);
+      stage.take();
+      stage.pass(60);
+      redirectTo(stage, permit, `http://b.example/${index}`);
+    }
+    expect(asks).toMatchObject([
+      { address: { address: '192.0.2.1' }, addressClock: '192.0.2.1' },
+      { address: { address: '192.0.2.1' }, addressClock: '192.0.2.1' },
+      { address: { address: '198.51.100.7' }, addressClock: '198.51.100.7' },
+    ]);
+  });
+
   it('R1: ready rows behind a silence do not wait for a retry that falls due after it', () => {
     const later = entryAt({ queue: 'waiting', dueAtMs: WALL_AHEAD_MS + 600_000, sequence: 9 }, `${ORIGIN}/9`);
     const stage = live({ ready: [page(1), page(2)], waiting: [later] });

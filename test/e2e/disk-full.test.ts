@@ -26,7 +26,7 @@ function expectWhole({
 
 const missing = whatIsMissing();
 
-describe.skipIf(missing !== null)(`D3: a disk that is full${missing === null ? '' : ` (${missing})`}`, () => {
+describe.skipIf(missing !== null)(`F13, D3: a disk that is full${missing === null ? '' : ` (${missing})`}`, () => {
   let report: DiskFullReport;
   beforeAll(async () => {
     report = await crawlOnSmallDisk();

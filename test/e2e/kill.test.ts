@@ -32,7 +32,7 @@ describe('a crawl of a faulty web that is killed six times at random and three t
 
   afterAll(() => rm(folder, { recursive: true }));
 
-  it('D1, D2, D4, P1 to P5, P9: comes to the same pages as one that is left alone, and nothing stands twice', () => {
+  it('F01, D1, D2, D4, P1 to P5, P9: comes to the same pages as one that is left alone, and nothing stands twice', () => {
     expect(report.problems).toEqual([]);
     expect(report.disturbed.pages).toBe(report.undisturbed.pages);
     expect(report.disturbed.pages).toBe(report.pagesInTruth);

@@ -104,6 +104,8 @@ export interface CrawlOrder {
   readonly settings: Readonly<Record<string, unknown>>;
   readonly options?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** Words for Node itself. */
+  readonly nodeWords?: readonly string[];
   readonly secondsMax: number;
 }
 
@@ -125,16 +127,18 @@ export function crawl(order: CrawlOrder): Promise<CrawlReport> {
 export interface Crawling {
   readonly pid: number;
   readonly ended: Promise<CrawlReport>;
+  isAlive(): boolean;
   signal(name: NodeJS.Signals): void;
 }
 
 export function startCrawl(order: CrawlOrder): Crawling {
-  const { seeds, dataDir, settings, options = [], environment = {}, secondsMax } = order;
+  const { seeds, dataDir, settings, options = [], environment = {}, nodeWords = [], secondsMax } = order;
   const assignments = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${asValue(value)}`]);
   const startedMs = performance.now();
   const child = spawn(
     process.execPath,
     [
+      ...nodeWords,
       COMMAND_LINE,
       'crawl',
       ...seeds,
@@ -155,7 +159,8 @@ export function startCrawl(order: CrawlOrder): Crawling {
     clearTimeout(overdue);
     return reportOf(end, dataDir, startedMs);
   });
-  return { pid: child.pid, ended, signal: (name) => void child.kill(name) };
+  const isAlive = (): boolean => child.exitCode === null && child.signalCode === null;
+  return { pid: child.pid, ended, isAlive, signal: (name) => void child.kill(name) };
 }
 
 function reportOf({ exitCode, output, errors }: End, dataDir: string, startedMs: number): CrawlReport {

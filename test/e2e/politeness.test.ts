@@ -74,7 +74,7 @@ describe(`the same web, and the server kills the crawl ${KILLS} times`, () => {
     expect(report.verdict.violations).toEqual([]);
   });
 
-  it('D1, D2: every page was found, and its line stands once', () => {
+  it('F01, D1, D2: every page was found, its line stands once, and a kill repeats no more than was open', () => {
     expect(report.crawl.summary).toMatchObject({ reason: 'done', queued: 0 });
     expect(pagesWrong(report)).toEqual([]);
   });

@@ -91,6 +91,20 @@ describe('timers', () => {
     );
   }, 20_000);
 
+  it.each([
+    ...[SLEEP_MS_MAX - 1, SLEEP_MS_MAX, SLEEP_MS_MAX + 1, 2 ** 32 - 1, 2 ** 32, 2 ** 32 + 1],
+    ...[2_592_000_000, 365 * 86_400_000],
+  ])('R35, P8: a wait of %i ms is over then, and not a millisecond before', async (delayMs) => {
+    const timers = new Timers(time, fail);
+    let firedAtMs: number | null = null;
+    timers.after(delayMs, () => (firedAtMs = time.monotonicMs()));
+    await time.advance(delayMs - 1);
+    expect(firedAtMs).toBeNull();
+    await time.advance(5);
+    expect(firedAtMs).toBe(1_000 + delayMs);
+    expect(Math.max(...time.asked)).toBeLessThanOrEqual(SLEEP_MS_MAX);
+  });
+
   it('sleep in pieces that setTimeout can bear: 31 days come after 31 days, in two sleeps', async () => {
     const timers = new Timers(time, fail);
     let firedAtMs = 0;
