@@ -20,6 +20,7 @@ import {
   type Span,
 } from './knowledge.js';
 import { eventsFromNginx, type NginxReading } from './nginx-log.js';
+import { type Answered, openRefusals, type PatienceTerms, type Refusals } from './refusals.js';
 import { ALLOW_ALL, isAllowed, rulesFor } from './robots-matcher.js';
 import type { EndEvent, StartEvent, WitnessEvent } from './witness.js';
 
@@ -28,8 +29,16 @@ export type RuleName =
   | 'in-flight'
   /** A request sooner after the end of the one before than the host's delay. */
   | 'gap'
+  /** A request of one address while another was open there. */
+  | 'address-in-flight'
+  /** A request sooner after the end of the one before at its address than the delay of addresses. */
+  | 'address-gap'
   /** A request before the time that Retry-After named. */
   | 'retry-after'
+  /** A request sooner after refusals without a time, one after the other, than the back-off allows. */
+  | 'throttle'
+  /** A request to a host that had failed so often in a row that it must be left alone. */
+  | 'breaker-open'
   /** A page of an origin whose robots.txt was never answered. */
   | 'robots-first'
   /** A page of an origin whose robots.txt could not be had, and never could before. */
@@ -65,6 +74,16 @@ export interface Rules {
   readonly repeats?: 'judged' | 'allowed';
   /** How long a robots.txt may rule; 24 h by default. */
   readonly robotsAgeMsMax?: number;
+  /** A host is left alone for so many times as long as its last answer took, up to a minute; 0, the default: it is not judged. */
+  readonly adaptiveFactor?: number;
+  /** Of the clock of addresses, where the log tells them; 0, the default: it is not judged. */
+  readonly addressDelayMs?: number;
+  /** Whose clock an address runs on; null where it has none. An IPv6 network of 64 bits is one by default. */
+  readonly addressClockOf?: (address: string) => string | null;
+  /** Null, the default: how a host is left alone after refusals is not judged, but for the times that it names. */
+  readonly patience?: PatienceTerms | null;
+  /** Of a longer answer it can't be told whether the client had given up before it came; 9 s by default. */
+  readonly answerMsMax?: number;
 }
 
 export interface JudgeStats {
@@ -78,6 +97,8 @@ export interface JudgeStats {
   readonly repeatsExcused: number;
   /** Retry-After answers that were served: 0 means that the rule was not put to the test. */
   readonly retryAfters: number;
+  /** Requests that were held against a back-off, or a quarantine. */
+  readonly refusalsJudged: number;
   readonly inFlightMax: number;
   /** The least that any request waited beyond its delay; null where no host was asked twice. */
   readonly smallestGapMinusDelayMs: number | null;
@@ -96,6 +117,7 @@ export interface Judge {
 }
 
 const CRAWL_DELAY_MS_MAX = 60_000;
+const ADAPTIVE_DELAY_MS_MAX = 60_000;
 const RETRY_AFTER_MS_MAX = 24 * 3_600_000;
 /** Both stamps of a gap are rounded to a microsecond. */
 const ROUNDING_MS = 0.002;
@@ -139,11 +161,21 @@ interface OpenRequest {
   readonly id: number;
   readonly startedAt: number;
   readonly host: HostRow;
+  /** Null where addresses are not judged. */
+  readonly address: AddressRow | null;
   readonly origin: string;
   readonly method: string;
   readonly path: string;
+  readonly isFirstOfConnection: boolean;
   /** Starts on the same host since then, judged when this one ends. */
   readonly overlaps: number[];
+}
+
+/** The end of the request before, and how long it took by the server's clock. */
+interface LastEnd {
+  readonly at: number;
+  readonly how: EndEvent['how'];
+  readonly span: Span;
 }
 
 interface HostRow {
@@ -152,7 +184,15 @@ interface HostRow {
   readonly open: Set<OpenRequest>;
   readonly origins: Map<string, RobotsKnowledge>;
   readonly floors: RetryFloors;
-  lastEnd: { readonly at: number; readonly how: EndEvent['how'] } | null;
+  /** Null where it is not judged. */
+  readonly refusals: Refusals | null;
+  lastEnd: LastEnd | null;
+}
+
+interface AddressRow {
+  readonly key: string;
+  readonly open: Set<number>;
+  lastEnd: LastEnd | null;
 }
 
 type Tally = { -readonly [K in keyof Omit<JudgeStats, 'kills' | 'hosts'>]: JudgeStats[K] };
@@ -162,6 +202,8 @@ interface Bench {
   readonly rules: Required<Rules>;
   readonly kills: Kills;
   readonly hosts: Map<string, HostRow>;
+  readonly addresses: Map<string, AddressRow>;
+  readonly connections: Set<number>;
   readonly requests: Map<number, OpenRequest>;
   readonly fetched: Map<string, Span>;
   readonly violations: Violation[];
@@ -176,17 +218,25 @@ export function openJudge(rules: Rules): Judge {
     clockToleranceMs: 0,
     repeats: 'judged',
     robotsAgeMsMax: 24 * 3_600_000,
+    adaptiveFactor: 0,
+    addressDelayMs: 0,
+    addressClockOf: networkOf,
+    patience: null,
+    answerMsMax: 9_000,
     ...rules,
   };
   const bench: Bench = {
     rules: complete,
     kills: openKills(complete.killGraceMs),
     hosts: new Map(),
+    addresses: new Map(),
+    connections: new Set(),
     requests: new Map(),
     fetched: new Map(),
     violations: [],
     tally: {
       ...{ requests: 0, robotsAnswers: 0, pages: 0, aborts: 0, repeatsExcused: 0, retryAfters: 0, inFlightMax: 0 },
+      refusalsJudged: 0,
       smallestGapMinusDelayMs: null,
     },
     latest: Number.NEGATIVE_INFINITY,
@@ -195,10 +245,7 @@ export function openJudge(rules: Rules): Judge {
     see(event) {
       if (event.t < bench.latest) throw new RangeError(`the log runs backwards at ${event.t}`);
       bench.latest = event.t;
-      if (event.e === 'S') seeStart(bench, event);
-      else if (event.e === 'E') seeEnd(bench, event);
-      else if (event.e === 'K') bench.kills.killed(event.t);
-      else bench.kills.booted(event.t);
+      see(bench, event);
     },
     verdict: () => ({
       violations: [...bench.violations, ...neverEnded(bench)].sort((a, b) => a.at - b.at),
@@ -207,23 +254,46 @@ export function openJudge(rules: Rules): Judge {
   };
 }
 
+function see(bench: Bench, event: WitnessEvent): void {
+  switch (event.e) {
+    case 'S':
+      return seeStart(bench, event);
+    case 'E':
+      return seeEnd(bench, event);
+    case 'K':
+      return bench.kills.killed(event.t, event.g);
+    case 'B':
+      return bench.kills.booted(event.t);
+    case 'X':
+      return bench.kills.cut(event.t, event.until);
+    case 'C':
+      return hostRow(bench, nameOf(event.h)).refusals?.lapsed(event.t);
+  }
+}
+
 function seeStart(bench: Bench, event: StartEvent): void {
   const origin = event.h.toLowerCase();
   const host = hostRow(bench, nameOf(origin));
+  const address = addressRow(bench, event.a);
   const request: OpenRequest = {
     id: event.i,
     startedAt: event.t,
     host,
+    address,
     origin,
     method: event.m,
     path: event.u,
+    isFirstOfConnection: !bench.connections.has(event.c),
     overlaps: [],
   };
+  if (bench.rules.patience !== null) bench.connections.add(event.c);
   if (bench.requests.has(event.i)) throw new RangeError(`request ${event.i} starts twice`);
 
   if (host.open.size > 0) for (const other of host.open) other.overlaps.push(event.t);
   else if (host.lastEnd !== null) judgeGap(bench, host, host.lastEnd, event.t);
+  if (address !== null) judgeAddress(bench, host, address, event);
   judgeRetryAfter(bench, host, event);
+  judgeRefusals(bench, host, event);
   if (event.u !== '/robots.txt') judgeRobots(bench, host, origin, event);
 
   bench.requests.set(event.i, request);
@@ -236,23 +306,40 @@ function seeEnd(bench: Bench, event: EndEvent): void {
   const request = bench.requests.get(event.i);
   if (request === undefined) throw new RangeError(`request ${event.i} ends without a start`);
   bench.requests.delete(event.i);
-  const { host } = request;
+  const { host, address } = request;
+  const span: Span = { startedAt: request.startedAt, endedAt: event.t };
   host.open.delete(request);
-  host.lastEnd = { at: event.t, how: event.how };
+  host.lastEnd = { at: event.t, how: event.how, span };
+  if (address !== null) {
+    address.open.delete(event.i);
+    address.lastEnd = host.lastEnd;
+  }
   judgeOverlaps(bench, request, event);
+  host.refusals?.answered(answeredBy(bench, request, event, span), span);
   if (event.how === 'abort') bench.tally.aborts += 1;
+  setRetryFloor(bench, request, event, span);
   if (event.how !== 'done') {
     if (request.path === '/robots.txt') robotsOf(bench, request).unreachable(event.t);
     return;
   }
 
-  const span: Span = { startedAt: request.startedAt, endedAt: event.t };
-  if (event.ra !== undefined && (event.s === 429 || (event.s ?? 0) >= 500)) {
-    bench.tally.retryAfters += 1;
-    host.floors.set(event.t + Math.min(event.ra * 1_000, RETRY_AFTER_MS_MAX), span);
-  }
   if (request.path === '/robots.txt') learnRobots(bench, request, event, span);
   else if (event.s === 200 && request.method === 'GET') judgeRepeat(bench, request, span);
+}
+
+/** A refusal that names its time binds even where its body broke off: the log says `ra` only of a head that went out. */
+function setRetryFloor(bench: Bench, { host }: OpenRequest, event: EndEvent, span: Span): void {
+  if (event.how === 'abort' || event.ra === undefined || !(event.s === 429 || (event.s ?? 0) >= 500)) return;
+  bench.tally.retryAfters += 1;
+  host.floors.set(event.t + Math.min(event.ra * 1_000, RETRY_AFTER_MS_MAX), span);
+}
+
+/** What the crawler has surely made of it. A break before the head may have been an idle connection's, unless it was new. */
+function answeredBy(bench: Bench, request: OpenRequest, { s, how }: EndEvent, span: Span): Answered {
+  if (how === 'abort' || span.endedAt - span.startedAt > bench.rules.answerMsMax) return 'unknown';
+  if (s === null) return request.isFirstOfConnection ? 'failure' : 'unknown';
+  if (s === 429 || s === 503) return 'throttled';
+  return s >= 500 ? 'failure' : 'success';
 }
 
 /** Requests that started while this one was open: too early for the gap at best, and within a tolerance at that. */
@@ -260,12 +347,12 @@ function judgeOverlaps(bench: Bench, request: OpenRequest, end: EndEvent): void 
   for (const startedAt of request.overlaps) {
     if (end.t - startedAt > toleranceMs(bench, end.how))
       accuse(bench, 'in-flight', request.host, startedAt, overlapDetail(request, end.t));
-    else judgeGap(bench, request.host, { at: end.t, how: end.how }, startedAt);
+    else if (request.host.lastEnd !== null) judgeGap(bench, request.host, request.host.lastEnd, startedAt);
   }
 }
 
-function judgeGap(bench: Bench, host: HostRow, last: NonNullable<HostRow['lastEnd']>, startedAt: number): void {
-  const delayMs = Math.max(host.delayMs, crawlDelayMs(host));
+function judgeGap(bench: Bench, host: HostRow, last: LastEnd, startedAt: number): void {
+  const delayMs = Math.max(host.delayMs, crawlDelayMs(host), adaptiveDelayMs(bench, last));
   const spareMs = startedAt - last.at - delayMs;
   bench.tally.smallestGapMinusDelayMs = Math.min(bench.tally.smallestGapMinusDelayMs ?? spareMs, spareMs);
   if (spareMs >= -toleranceMs(bench, last.how)) return;
@@ -276,6 +363,35 @@ function judgeGap(bench: Bench, host: HostRow, last: NonNullable<HostRow['lastEn
     startedAt,
     `${(startedAt - last.at).toFixed(3)} ms after the end of the one before, not ${delayMs}`,
   );
+}
+
+/** What the crawler sees of an answer lasts no shorter than what its server sees. */
+function adaptiveDelayMs(bench: Bench, { how, span }: LastEnd): number {
+  if (how === 'abort' || bench.kills.doubts(span)) return 0;
+  return Math.min(ADAPTIVE_DELAY_MS_MAX, bench.rules.adaptiveFactor * (span.endedAt - span.startedAt));
+}
+
+function judgeAddress(bench: Bench, host: HostRow, address: AddressRow, { t, i }: StartEvent): void {
+  const { lastEnd, open, key } = address;
+  if (open.size > 0) {
+    accuse(bench, 'address-in-flight', host, t, `while ${open.size} other requests were open at ${key}`);
+  } else if (lastEnd !== null) {
+    const gapMs = t - lastEnd.at;
+    const { addressDelayMs } = bench.rules;
+    if (gapMs - addressDelayMs < -toleranceMs(bench, lastEnd.how)) {
+      const detail = `${gapMs.toFixed(3)} ms after the end of the one before at ${key}, not ${addressDelayMs}`;
+      accuse(bench, 'address-gap', host, t, detail);
+    }
+  }
+  open.add(i);
+}
+
+function judgeRefusals(bench: Bench, host: HostRow, { t, u }: StartEvent): void {
+  for (const { rule, until } of host.refusals?.floors() ?? []) {
+    bench.tally.refusalsJudged += 1;
+    if (t >= until - toleranceMs(bench, 'done')) continue;
+    accuse(bench, rule, host, t, `${u} ${(until - t).toFixed(3)} ms too early after what it had refused`);
+  }
 }
 
 function judgeRetryAfter(bench: Bench, host: HostRow, event: StartEvent): void {
@@ -393,10 +509,39 @@ function hostRow(bench: Bench, name: string): HostRow {
     open: new Set(),
     origins: new Map(),
     floors: openRetryFloors(bench.kills),
+    refusals:
+      bench.rules.patience === null ? null : openRefusals(bench.rules.patience, (span) => bench.kills.doubts(span)),
     lastEnd: null,
   };
   bench.hosts.set(name, row);
   return row;
+}
+
+function addressRow(bench: Bench, address: string | undefined): AddressRow | null {
+  if (address === undefined || bench.rules.addressDelayMs === 0) return null;
+  const key = bench.rules.addressClockOf(address);
+  if (key === null) return null;
+  const known = bench.addresses.get(key);
+  if (known !== undefined) return known;
+  const row: AddressRow = { key, open: new Set(), lastEnd: null };
+  bench.addresses.set(key, row);
+  return row;
+}
+
+/** IPv4 as it is; of IPv6 the first 64 bits, which one customer has. */
+function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address);
+  if (mapped !== null) return mapped[1] as string;
+  const [head = '', tail] = address.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
+  const groups = [...before, ...new Array<string>(Math.max(0, zeros)).fill('0'), ...after];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
 }
 
 /** A Host header's name: no port, no trailing dot; an IPv6 literal keeps its brackets. */

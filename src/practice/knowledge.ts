@@ -16,23 +16,31 @@ export interface Span {
 /** The kills of one log, in order. */
 export interface Kills {
   readonly count: () => number;
-  killed(at: number): void;
+  /** @param graceMs what ended so long before may be forgotten, where it is more than after other kills */
+  killed(at: number, graceMs?: number): void;
   booted(at: number): void;
-  /** May the life after a kill know nothing of this answer? */
+  /** Nothing that a server sends arrives in this time. */
+  cut(from: number, until: number): void;
+  /** May the crawler know nothing of this answer? */
   doubts(span: Span): boolean;
 }
 
 export function openKills(graceMs: number): Kills {
-  /** From `at - graceMs` an answer may be forgotten; from `aliveAt` on the next life itself asks. */
-  const kills: { at: number; aliveAt: number }[] = [];
+  let count = 0;
+  /** What ended from `from` on and began before `until` may be unknown; after a kill the next life itself asks from `until` on. */
+  const doubts: { from: number; until: number; isKill: boolean }[] = [];
   return {
-    count: () => kills.length,
-    killed: (at) => void kills.push({ at, aliveAt: at + graceMs }),
-    booted(at) {
-      const last = kills.at(-1);
-      if (last !== undefined) last.aliveAt = Math.min(last.aliveAt, at);
+    count: () => count,
+    killed(at, ownGraceMs = graceMs) {
+      count += 1;
+      doubts.push({ from: at - Math.max(ownGraceMs, graceMs), until: at + graceMs, isKill: true });
     },
-    doubts: ({ startedAt, endedAt }) => kills.some((kill) => endedAt >= kill.at - graceMs && startedAt < kill.aliveAt),
+    booted(at) {
+      const last = doubts.findLast(({ isKill }) => isKill);
+      if (last !== undefined) last.until = Math.min(last.until, at);
+    },
+    cut: (from, until) => void doubts.push({ from, until, isKill: false }),
+    doubts: ({ startedAt, endedAt }) => doubts.some(({ from, until }) => endedAt >= from && startedAt < until),
   };
 }
 

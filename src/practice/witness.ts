@@ -24,6 +24,8 @@ export interface StartEvent {
   readonly u: string;
   /** Number of the connection. */
   readonly c: number;
+  /** The address that it came to; left out where the log can't tell. */
+  readonly a?: string;
 }
 
 export interface EndEvent {
@@ -44,9 +46,25 @@ export interface EndEvent {
 export interface MarkEvent {
   readonly e: 'K' | 'B';
   readonly t: number;
+  /** Of a kill: answers that ended so many ms before may be forgotten, where it is more than a kill can undo (loss of power). */
+  readonly g?: number;
 }
 
-export type WitnessEvent = StartEvent | EndEvent | MarkEvent;
+/** Between crawler and servers nothing gets through (X), until: whoever tells of it stands outside both. */
+export interface CutEvent {
+  readonly e: 'X';
+  readonly t: number;
+  readonly until: number;
+}
+
+/** The part of the crawler that counts what this host has refused has crashed (C), and may have forgotten the last answer. */
+export interface LapseEvent {
+  readonly e: 'C';
+  readonly t: number;
+  readonly h: string;
+}
+
+export type WitnessEvent = StartEvent | EndEvent | MarkEvent | CutEvent | LapseEvent;
 
 export interface Witness {
   start(host: string, method: string, path: string, connection: number): number;
