@@ -11,6 +11,7 @@ import { type FilterRefusal, filterRefusal } from '../policy/url-filter.js';
 import { disallowedBy } from '../policy/last-look.js';
 import { blockedOnAdmission } from '../policy/history.js';
 import { linkKind } from '../policy/links.js';
+import { comesBackTo } from '../policy/redirect-chain.js';
 import type { Instant } from '../protocols/actor.js';
 import type { Admission } from '../protocols/commit.js';
 import { type Effect, log } from '../protocols/effects.js';
@@ -18,7 +19,7 @@ import type { Found } from '../protocols/frontier.js';
 import type { State } from './frontier-state.js';
 
 /** What stands behind a candidate that nobody linked to. */
-export const SEEDED = { via: null, hopPath: '', depth: 0, seedRedirect: false } as const;
+export const SEEDED = { via: null, hopPath: '', depth: 0, seedRedirect: false, chain: null } as const;
 
 /** A seed as it enters the registry, whoever writes it there. */
 export function seedAdmission(candidate: Candidate, sequence: number, now: Instant): Admission {
@@ -102,7 +103,7 @@ export function admit(
   robots: RobotsEvidence | null,
 ): Admission | null {
   if (isKnownLink(state, candidate)) return null;
-  const ifAbsent = state.props.seen.has(candidate.key);
+  const ifAbsent = state.props.seen.has(candidate.key) || comesBackTo(candidate.key, finder.chain);
   state.pending.add(candidate.key);
   state.journal.keys.push(candidate.key);
   const queued = newRecord(candidate, finder, depthOf(candidate, finder), now);
@@ -133,6 +134,7 @@ function newRecord(candidate: Candidate, finder: Finder, depth: number, now: Ins
     digest: null,
     archived: null,
     robots: null,
+    chain: candidate.source === 'redirect' ? finder.chain : null,
   };
 }
 

@@ -19,11 +19,13 @@ import {
   poisonous,
   postponed,
   putOff,
+  sentBack,
   type Settlement,
   unparked,
 } from '../policy/history.js';
 import {
   type ContentJudgement,
+  judgeChain,
   judgeContent,
   judgeCrash,
   judgeRobots,
@@ -33,6 +35,7 @@ import {
   type TransportJudgement,
 } from '../policy/judgement.js';
 import { type RulesInForce, rulesInForce } from '../policy/last-look.js';
+import { type Onward, onwardOf } from '../policy/redirect-chain.js';
 import { refreshed } from '../policy/validators.js';
 import type { Instant } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
@@ -43,9 +46,6 @@ import type { PermitNumber } from '../protocols/workbench.js';
 import type { Live, OpenVisit, ReadingVisit } from './host-state.js';
 import { matcherOf, robotsOf, urlOf } from './host-state.js';
 import { type Stopped, wakeAtMsOf } from './host-steps.js';
-
-/** Redirects in a row before a chain is given up (P6). */
-const REDIRECTS_MAX = 10;
 
 type PageVisit = Extract<OpenVisit, { what: 'page' }>;
 type ReadVisit = Extract<PageVisit, { phase: 'reading' }>;
@@ -162,17 +162,20 @@ export function emitContent(
   now: Instant,
 ): Effect {
   const { entry, transport } = visit;
-  let judgement: ContentJudgement =
+  const judged: ContentJudgement =
     transport.next === 'parse'
       ? judgeContent(transport, result, entry.record.digest)
       : { ...transport, next: 'commit' };
-  const tooFar = judgement.outcome === 'redirected' && /R*$/.exec(entry.record.hopPath)?.[0].length === REDIRECTS_MAX;
-  if (tooFar) judgement = { ...judgement, outcome: 'refused', code: 'redirect_limit', urlState: 'refused' };
+  const onward = judged.outcome === 'redirected' ? onwardFrom(visit, result, now) : null;
+  const judgement = onward?.leads === 'nowhere' ? judgeChain(judged, onward.code) : judged;
   const attempt = attemptOf(judgement, now, visit.durationMs, detailOf(judgement, result));
   const parsed = result.kind === 'parsed' ? result : null;
   const isPage = (judgement.outcome === 'fetched' || judgement.outcome === 'unchanged') && parsed !== null;
   const changes = { robots: visit.robots, ...(isPage ? learned(visit, judgement, parsed) : {}) };
-  const settlement = settlementOf(state, entry, judgement, attempt, changes, now);
+  const settlement =
+    onward?.leads === 'back'
+      ? sentBack(entry, attempt, onward.chain)
+      : settlementOf(state, entry, judgement, attempt, changes, now);
   const wish: Wish = {
     permit,
     settlements: [settlement],
@@ -180,9 +183,15 @@ export function emitContent(
     page: isPage ? pageLine(visit, attempt, parsed) : null,
     delivery: isPage ? deliveryOf(state.props.delivers, visit, parsed) : undefined,
     archive: archiveEntry(visit, result),
-    found: parsed === null ? null : foundIn(state, visit, judgement, parsed, now),
+    found: parsed === null ? null : foundIn(state, visit, judgement, parsed, onward, now),
   };
   return emit(state, wish, now);
+}
+
+/** Where a redirect leads within its chain; null without a target. */
+function onwardFrom({ entry, setCookies }: ReadVisit, result: ParseResult, now: Instant): Onward | null {
+  const target = result.kind === 'parsed' ? result.redirect : null;
+  return target === null ? null : onwardOf(entry.record, target, setCookies, now.wallMs);
 }
 
 /** Visits whose part could not be recorded: what was found on them is what crashed the recording. */
@@ -227,7 +236,7 @@ function attemptOf(
 /** Where a redirect leads, or why the body could not be read. */
 function detailOf({ outcome, code }: ContentJudgement, result: ParseResult): string | undefined {
   if (result.kind === 'unparsed') return wordsOf(result);
-  if (outcome === 'redirected' || code === 'redirect_limit') return result.redirect?.url;
+  if (outcome === 'redirected' || code === 'redirect_limit' || code === 'redirect_loop') return result.redirect?.url;
   return result.plugInFault?.slice(0, DETAIL_CHARACTERS_MAX);
 }
 
@@ -313,6 +322,7 @@ function foundIn(
   visit: ReadVisit,
   judgement: ContentJudgement,
   parsed: ParsedPage,
+  onward: Onward | null,
   now: Instant,
 ): Found | null {
   const { record } = visit.entry;
@@ -321,10 +331,10 @@ function foundIn(
     hopPath: record.hopPath,
     depth: record.depth,
     seedRedirect: /^R*$/.test(record.hopPath),
+    chain: onward?.leads === 'onward' ? onward.chain : null,
     robots: allRulesInForce(state, now),
   };
-  if (judgement.outcome === 'redirected' && parsed.redirect !== null)
-    return { ...finder, candidates: [parsed.redirect] };
+  if (onward?.leads === 'onward' && parsed.redirect !== null) return { ...finder, candidates: [parsed.redirect] };
   const { page } = parsed;
   const isContent = judgement.outcome === 'fetched' || judgement.outcome === 'unchanged';
   if (!isContent || page === null || page.links.length === 0) return null;

@@ -12,6 +12,8 @@ import type { FoundBy, ParseResult, ParseTask } from '../domain/parsing.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
 import { judgeTransport, type TransportJudgement } from '../policy/judgement.js';
+import { chainCookieHeader } from '../policy/redirect-chain.js';
+import { setCookiesOf } from '../policy/redirect-cookies.js';
 import { ROBOTS_BYTES_MAX } from '../policy/robots/rules.js';
 import { eased, throttled } from '../policy/throttle.js';
 import { conditionsBy, conditionsOf, isConditional, refreshed, validatorsOf } from '../policy/validators.js';
@@ -38,6 +40,8 @@ import { choose, silence } from './host-steps.js';
 
 /** A robots.txt may be compressed: what lies beyond the bound that is read of it is dropped by its reader. */
 const ROBOTS_DECODED_BYTES_MAX = 8 * ROBOTS_BYTES_MAX;
+
+const NO_COOKIES: readonly never[] = [];
 
 /** The last look: what the permit is spent on is chosen now, by the rules in force now. */
 export function spend(state: Live, permit: Permit, now: Instant): Turn<State> {
@@ -69,12 +73,19 @@ function requestFor(props: Props, target: Target, permit: Permit, now: Instant):
       ['accept', isPage ? 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' : 'text/plain,*/*;q=0.5'],
       ['accept-encoding', 'gzip, deflate, br'],
       ...conditionsFor(target, props, now),
+      ...cookiesFor(target, now),
     ],
     deadlineMs: isPage ? props.requestMsMax : props.robotsMsMax,
     bodyBytesMax: isPage ? props.bodyBytesMax : ROBOTS_BYTES_MAX,
     headerBytesMax: props.headerBytesMax,
     cutAtBound: !isPage,
   };
+}
+
+/** P6: a page at the end of redirects gets the cookies that they gave for it; nothing else is ever sent with one. */
+function cookiesFor(target: Target, now: Instant): readonly Header[] {
+  const cookies = target.what === 'page' ? chainCookieHeader(target.entry.record, now.wallMs) : null;
+  return cookies === null ? [] : [['cookie', cookies]];
 }
 
 function conditionsFor(target: Target, props: Props, now: Instant): readonly Header[] {
@@ -193,6 +204,7 @@ function giveToParser(
     closedForMs,
     remoteAddress,
     validators: validatorsOf(headers, now.wallMs),
+    setCookies: transport.outcome === 'redirected' ? setCookiesOf(headers) : NO_COOKIES,
     ...(props.delivers === undefined ? {} : { headers }),
   });
   return send(addresses.parser(permit % props.parserThreads), {

@@ -168,6 +168,8 @@ export type OpenVisit = Target & {
         readonly closedForMs: number | null;
         readonly remoteAddress: string;
         readonly validators: Validators;
+        /** Of a redirect status: they may be for its target. */
+        readonly setCookies: readonly string[];
         /** Of the answer, where pages are delivered. */
         readonly headers?: readonly Header[];
       }

@@ -69,8 +69,10 @@ export interface FetchFailure {
   >;
   /** For the log and for `why`; no secret. */
   readonly detail: string;
-  /** Status and headers where they came before the failure. */
+  /** Null where the failure came before it. */
   readonly status: number | null;
+  /** As of a response; absent where the failure came before them. */
+  readonly headers?: readonly Header[];
   readonly durationMs: number;
   /** The request went out on a connection that had served an earlier one, and no byte of an answer came back. */
   readonly reusedConnection: boolean;

@@ -67,6 +67,7 @@ export const CODES = {
   filtered: 'the URL filter of the program that runs the crawl left it',
   plugin_failed: 'a plug-in of the program that runs the crawl failed on it',
   redirect_limit: 'the chain of redirects is longer than its bound',
+  redirect_loop: 'it redirects to a URL that its chain has been at, and no new cookie comes with it',
   interrupted: 'given up because the process was stopping; it stays queued',
 } as const satisfies Record<string, string>;
 

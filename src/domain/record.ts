@@ -3,6 +3,7 @@
  *
  * Records are values: a visit builds the next one, the commit writes it whole. Times are wall-clock milliseconds.
  */
+import type { Chain } from './chain.js';
 import type { HostName } from './host.js';
 import type { Attempt, Code } from './outcome.js';
 import type { Source, UrlKey } from './url.js';
@@ -80,6 +81,8 @@ export interface UrlRecord {
   /** Where the archive holds that body; null where it does not. Set by the store, which alone knows. */
   readonly archived: Archived | null;
   readonly robots: RobotsEvidence | null;
+  /** Of redirects, on whose behalf it is to be asked for; null where it is asked for by itself, and once it was. */
+  readonly chain: Chain | null;
 }
 
 /** Front queue class of a host, and ready class of a URL: 0 is drawn most often. */

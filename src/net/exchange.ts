@@ -199,6 +199,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
       code: ruling.code,
       detail: ruling.detail,
       status: this.#answer?.status ?? null,
+      ...(this.#answer === null ? {} : { headers: this.#answer.headers }),
       durationMs,
       reusedConnection: this.#written && this.#onUsedSocket && !this.#parts.line.answerBegan,
     };

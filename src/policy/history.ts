@@ -4,6 +4,7 @@
  * Pure book-keeping over the judgements: deliveries are counted here and nowhere else (R1), and a URL leaves its
  * queue only through what is returned here.
  */
+import type { Chain } from '../domain/chain.js';
 import type { Attempt, Code } from '../domain/outcome.js';
 import {
   ATTEMPTS_KEPT,
@@ -45,6 +46,7 @@ export function completed(
     deliveries: 0,
     workerCrashes: 0,
     processDeaths: 0,
+    chain: null,
   };
   return { from: entry.at, to: null, record, attempt, dead: null };
 }
@@ -89,6 +91,12 @@ export function unparked(entry: QueueEntry): {
 /** Nothing was lost but time: the row stays where it is and no delivery is used. */
 export function postponed(entry: QueueEntry, attempt: Attempt): Settlement {
   return { from: entry.at, to: entry.at, record: noted(entry.record, attempt), attempt, dead: null };
+}
+
+/** It redirects to itself with other cookies: the row stays where it is, to be asked for with them. No delivery is used. */
+export function sentBack(entry: QueueEntry, attempt: Attempt, chain: Chain): Settlement {
+  const { record, ...rest } = postponed(entry, attempt);
+  return { ...rest, record: { ...record, chain } };
 }
 
 /** It is not asked for again: the process died with it in hand as often as is borne. */
@@ -137,7 +145,16 @@ export function isAtRest({ state }: UrlRecord): boolean {
  * it is as near as can be, however far from one it was found.
  */
 export function queuedAgain(record: UrlRecord, { priority, depth }: Pick<UrlRecord, 'priority' | 'depth'>): UrlRecord {
-  return { ...record, state: 'queued', priority, depth, deliveries: 0, workerCrashes: 0, processDeaths: 0 };
+  const fresh = { deliveries: 0, workerCrashes: 0, processDeaths: 0, chain: null };
+  return { ...record, ...fresh, state: 'queued', priority, depth };
+}
+
+/** The same of one to which a chain of redirects comes back: it stays where it was found. */
+export function queuedByChain(
+  record: UrlRecord,
+  { priority, chain }: Pick<UrlRecord, 'priority' | 'chain'>,
+): UrlRecord {
+  return { ...queuedAgain(record, { priority, depth: record.depth }), chain };
 }
 
 /** A delivery was used: it waits for the next, or it was the last. */
@@ -183,7 +200,7 @@ function died(entry: QueueEntry, record: UrlRecord, attempt: Attempt): Settlemen
     lastAtMs: attempt.atMs,
     attempts,
   };
-  return { from: entry.at, to: null, record: { ...record, state: 'dead' }, attempt, dead };
+  return { from: entry.at, to: null, record: { ...record, state: 'dead', chain: null }, attempt, dead };
 }
 
 function causeOf(record: UrlRecord, code: Code): string {

@@ -55,6 +55,7 @@ const ROWS = {
   unchanged:        row('unchanged',         'settled',     0, 'success', 'same',   'active'),
   unasked_304:      row('failed',            'retry_plain', 1, 'success', 'same',   null),
   redirect:         row('redirected',        'parse',       0, 'success', 'same',   'redirected'),
+  endless_redirect: row('refused',           'settled',     0, 'success', 'same',   'refused'),
   not_found:        row('missing',           'settled',     0, 'success', 'same',   'soft_missing'),
   forbidden:        row('refused',           'settled',     0, 'success', 'slower', 'refused'),
   client_error:     row('refused',           'settled',     0, 'success', 'same',   'refused'),
@@ -130,7 +131,7 @@ export function judgeTransport(result: FetchResult | ResolutionFailure, context:
     case 'dns':
       return judged(ROW_OF_CODE[result.code], result.code, null);
     case 'failure':
-      return judgeFailure(result);
+      return judgeFailure(result, context);
     case 'response':
       return judgeStatus(result.status, result.headers, context);
   }
@@ -163,6 +164,14 @@ export function judgeContent(
   return concluded(transport, isPlugInAtFault ? 'plugin_failed' : transport.code, status);
 }
 
+/** A redirect that leads nowhere within its chain (P6). */
+export function judgeChain(
+  { status }: Pick<ContentJudgement, 'status'>,
+  code: Extract<Code, 'redirect_limit' | 'redirect_loop'>,
+): ContentJudgement {
+  return concluded(ROWS.endless_redirect, code, status);
+}
+
 /** Why a URL wasn't asked for at all: the rules in force say no, or can't be known (P4, P5). */
 export function judgeRobots(verdict: 'disallowed' | 'unreadable'): TransportJudgement {
   return verdict === 'disallowed'
@@ -189,17 +198,16 @@ export function stateAfter(before: UrlState, judgement: { readonly urlState: Url
   return before === 'queued' || before === 'waiting' || before === 'parked' ? 'refused' : before;
 }
 
-function judgeFailure(failure: FetchFailure): TransportJudgement {
-  const { code, status, reusedConnection } = failure;
+function judgeFailure(failure: FetchFailure, context: VisitContext): TransportJudgement {
+  const { code, status, headers = [], reusedConnection } = failure;
   if (code === 'interrupted' || code === 'worker_crashed') return judged(ROW_OF_CODE[code], code, status);
   // A refusal whose body broke is still the refusal: the host has said what it had to say.
-  if (status === 429 || (status !== null && status >= 500 && status <= 599)) return judgeStatus(status, [], NO_CONTEXT);
+  if (status === 429 || (status !== null && status >= 500 && status <= 599))
+    return judgeStatus(status, headers, context);
   if (reusedConnection && (code === 'connection_reset' || code === 'connect_failed'))
     return judged('stale_connection', code, status);
   return judged(ROW_OF_CODE[code], code, status);
 }
-
-const NO_CONTEXT: VisitContext = { hadValidators: false, nowWallMs: 0 };
 
 function judgeStatus(status: number, headers: readonly Header[], context: VisitContext): TransportJudgement {
   if (status === 429 || (status >= 500 && status <= 599)) return judgeRefusalForNow(status, headers, context);
@@ -228,15 +236,16 @@ function judgeStatus(status: number, headers: readonly Header[], context: VisitC
 
 /** 429 and 5xx: a throttle if the status says so or the server named a time, else a fault. */
 function judgeRefusalForNow(status: number, headers: readonly Header[], context: VisitContext): TransportJudgement {
-  const retryAfter = headerOf(headers, 'retry-after');
-  const retryAfterMs = retryAfterMsOf(retryAfter, headerOf(headers, 'date'), context.nowWallMs);
+  const retryAfter = valuesOf(headers, 'retry-after').join(',');
+  const [date = null] = valuesOf(headers, 'date');
+  const retryAfterMs = retryAfterMsOf(retryAfter, date, context.nowWallMs);
   if (status !== 429 && status !== 503 && retryAfterMs === null)
     return judged('server_error', 'http_server_error', status);
   return { ...judged('throttled', 'http_throttled', status), throttle: { retryAfterMs } };
 }
 
-function headerOf(headers: readonly Header[], name: string): string | null {
-  return headers.find(([spelled]) => spelled.toLowerCase() === name)?.[1] ?? null;
+function valuesOf(headers: readonly Header[], name: string): string[] {
+  return headers.flatMap(([spelled, value]) => (spelled.toLowerCase() === name ? [value] : []));
 }
 
 function judged(name: RowName, code: Code, status: number | null): TransportJudgement {

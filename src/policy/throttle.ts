@@ -46,10 +46,25 @@ export function eased(state: Throttle): Throttle {
  * Reads Retry-After (RFC 9110 §10.2.3): milliseconds from now, within 0 and `RETRY_AFTER_MS_MAX`; null if malformed.
  *
  * A date is measured against the response's own Date, so that a server whose clock is off is still understood;
- * without a readable one against `nowWallMs`.
+ * without a readable one against `nowWallMs`. A cache's Age is not taken off: waiting longer offends nobody.
+ *
+ * @param value of the header; of several, all of them with commas between (§5.3). The longest that can be read counts:
+ *   where a proxy and its server both ask for patience, both get it
  */
 export function retryAfterMsOf(value: string | null, responseDate: string | null, nowWallMs: number): number | null {
-  const text = value?.trim() ?? '';
+  let longestMs: number | null = null;
+  for (const element of value?.split(BETWEEN_ELEMENTS) ?? []) {
+    const ms = retryAfterElementMsOf(element, responseDate, nowWallMs);
+    if (ms !== null && ms >= (longestMs ?? 0)) longestMs = ms;
+  }
+  return longestMs;
+}
+
+/** Not the comma inside of a date. */
+const BETWEEN_ELEMENTS = /,(?! \d\d[ -])/;
+
+function retryAfterElementMsOf(element: string, responseDate: string | null, nowWallMs: number): number | null {
+  const text = element.trim();
   if (/^\d+$/.test(text)) return Math.min(RETRY_AFTER_MS_MAX, Number(text) * 1000);
   const untilMs = httpDateMsOf(text, nowWallMs);
   if (untilMs === null) return null;

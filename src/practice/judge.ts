@@ -119,6 +119,8 @@ export interface Judge {
 const CRAWL_DELAY_MS_MAX = 60_000;
 const ADAPTIVE_DELAY_MS_MAX = 60_000;
 const RETRY_AFTER_MS_MAX = 24 * 3_600_000;
+/** From the end of an answer until it has surely been recorded. */
+const VISIT_MS_MAX = 5_000;
 /** Both stamps of a gap are rounded to a microsecond. */
 const ROUNDING_MS = 0.002;
 
@@ -186,6 +188,8 @@ interface HostRow {
   readonly floors: RetryFloors;
   /** Null where it is not judged. */
   readonly refusals: Refusals | null;
+  /** When the crawler's actor for it crashed, with the visits that it had open. */
+  readonly lapses: number[];
   lastEnd: LastEnd | null;
 }
 
@@ -267,8 +271,13 @@ function see(bench: Bench, event: WitnessEvent): void {
     case 'X':
       return bench.kills.cut(event.t, event.until);
     case 'C':
-      return hostRow(bench, nameOf(event.h)).refusals?.lapsed(event.t);
+      return seeLapse(hostRow(bench, nameOf(event.h)), event.t);
   }
+}
+
+function seeLapse(host: HostRow, at: number): void {
+  host.lapses.push(at);
+  host.refusals?.lapsed(at);
 }
 
 function seeStart(bench: Bench, event: StartEvent): void {
@@ -335,10 +344,10 @@ function setRetryFloor(bench: Bench, { host }: OpenRequest, event: EndEvent, spa
 }
 
 /** What the crawler has surely made of it. A break before the head may have been an idle connection's, unless it was new. */
-function answeredBy(bench: Bench, request: OpenRequest, { s, how }: EndEvent, span: Span): Answered {
+function answeredBy(bench: Bench, request: OpenRequest, { s, how, ra }: EndEvent, span: Span): Answered {
   if (how === 'abort' || span.endedAt - span.startedAt > bench.rules.answerMsMax) return 'unknown';
   if (s === null) return request.isFirstOfConnection ? 'failure' : 'unknown';
-  if (s === 429 || s === 503) return 'throttled';
+  if (s === 429 || s === 503 || (s >= 500 && ra !== undefined)) return 'throttled';
   return s >= 500 ? 'failure' : 'success';
 }
 
@@ -430,7 +439,7 @@ function judgeRepeat(bench: Bench, request: OpenRequest, span: Span): void {
   const url = `${request.origin}${request.path}`;
   const before = bench.fetched.get(url);
   if (before !== undefined) {
-    if (bench.kills.doubts(before)) bench.tally.repeatsExcused += 1;
+    if (bench.kills.doubts(before) || isLapsed(request.host, before)) bench.tally.repeatsExcused += 1;
     else
       accuse(
         bench,
@@ -441,6 +450,11 @@ function judgeRepeat(bench: Bench, request: OpenRequest, span: Span): void {
       );
   }
   bench.fetched.set(url, span);
+}
+
+/** It was in hand when the actor crashed, and had not been recorded: it is asked for once more. */
+function isLapsed({ lapses }: HostRow, { startedAt, endedAt }: Span): boolean {
+  return lapses.some((at) => startedAt < at && endedAt >= at - VISIT_MS_MAX);
 }
 
 /** 2xx rules, 304 those that it confirms; 4xx but 429 allows all (RFC 9309 §2.3.1.3); a redirect led to rules that this log can't tell; else unreachable. */
@@ -511,6 +525,7 @@ function hostRow(bench: Bench, name: string): HostRow {
     floors: openRetryFloors(bench.kills),
     refusals:
       bench.rules.patience === null ? null : openRefusals(bench.rules.patience, (span) => bench.kills.doubts(span)),
+    lapses: [],
     lastEnd: null,
   };
   bench.hosts.set(name, row);

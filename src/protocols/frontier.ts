@@ -1,4 +1,5 @@
 /** What may be said to the frontier, the priority actor: admission, front queues, fan-out to hosts. */
+import type { Chain } from '../domain/chain.js';
 import type { HostName } from '../domain/host.js';
 import type { PriorityClass } from '../domain/record.js';
 import type { Candidate, RefusedSeed } from '../domain/url.js';
@@ -58,6 +59,8 @@ export interface Found {
   readonly depth: number;
   readonly seedRedirect: boolean;
   readonly candidates: readonly Candidate[];
+  /** Goes with a redirect's target; null for links. */
+  readonly chain: Chain | null;
   /**
    * What robots.txt says on the finder's own host, by the rules in force there. Most links are known already, so that
    * the few which are not are looked at where that is known.

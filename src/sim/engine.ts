@@ -4,9 +4,7 @@
  * Nothing here decides; it is the composition root once more, with the adapters that simulated time needs: the
  * database and the files are in memory and outlive the incarnation, as a disk does.
  */
-import type { Buffer } from 'node:buffer';
 import { gunzipSync } from 'node:zlib';
-import { MemoryLevel } from 'memory-level';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { createBloom } from '../domain/bloom.js';
@@ -18,14 +16,20 @@ import * as addresses from '../protocols/addresses.js';
 import type { CrawlEvent, EndReason } from '../protocols/events.js';
 import type { StorePort } from '../protocols/ports.js';
 import { sortedLines } from '../sinks/cdxj.js';
+import type { FileSystem } from '../sinks/files.js';
 import { MemoryFiles } from '../sinks/memory-files.js';
+import type { Database } from '../store/database.js';
 import { warcinfoRecord } from '../sinks/warc-record.js';
 import { openStore } from '../store/store.js';
 import { createKernel } from '../supervision/kernel.js';
 import { engineTree } from '../supervision/tree.js';
 import type { Simulation } from './events.js';
+import { RealMedium } from './level.js';
+import { PoweredLevel } from './power.js';
+import type { Random } from './random.js';
 import { slowFiles } from './store.js';
-import type { Composition, Engine, EngineMemory, PageTold, RunningCrawl } from './universe.js';
+import type { Composition, Engine, EngineMemory, RunningCrawl } from './universe.js';
+import type { PageTold } from './verdict.js';
 
 const PRODUCT_TOKEN = 'orbweaver';
 const USER_AGENT = `${PRODUCT_TOKEN}/0.1 (+https://bot.example/)`;
@@ -37,19 +41,27 @@ const ARCHIVE_BYTES_MAX = 40_000;
 
 export function productionEngine(): Engine {
   return {
-    createMemory: (simulation) => new ProductionMemory(simulation),
+    createMemory: (simulation, { medium }) =>
+      medium === 'disk' ? new DiskMemory(new RealMedium(simulation)) : new ProductionMemory(simulation),
     boot: (composition) => bootProduction(composition),
     // Time stands still in a parse: it takes what the parser threads' event takes.
     parse: (task) => parse(task, () => 0),
   };
 }
 
-class ProductionMemory implements EngineMemory {
-  readonly #database = new MemoryLevel<Buffer, Buffer>({
-    keyEncoding: 'buffer',
-    valueEncoding: 'buffer',
-    storeEncoding: 'buffer',
+function openStoreOn(directory: string, open: () => Database, fileSystem: FileSystem): Promise<StorePort> {
+  return openStore({
+    dir: directory,
+    archiveBytesMax: ARCHIVE_BYTES_MAX,
+    open,
+    fileSystem,
+    warcinfo: (filename) =>
+      warcinfoRecord({ filename, software: 'Orbweaver', operator: USER_AGENT, userAgent: USER_AGENT, createdAtMs: 0 }),
   });
+}
+
+class ProductionMemory implements EngineMemory {
+  readonly #database = new PoweredLevel();
   readonly #files = new MemoryFiles();
   readonly #simulation: Simulation;
 
@@ -58,49 +70,81 @@ class ProductionMemory implements EngineMemory {
   }
 
   open(): Promise<StorePort> {
-    return openStore({
-      dir: 'simulated',
-      archiveBytesMax: ARCHIVE_BYTES_MAX,
-      open: () => this.#database,
-      fileSystem: slowFiles(this.#simulation, this.#files),
-      warcinfo: (filename) =>
-        warcinfoRecord({
-          filename,
-          software: 'Orbweaver',
-          operator: USER_AGENT,
-          userAgent: USER_AGENT,
-          createdAtMs: 0,
-        }),
-    });
+    return openStoreOn('simulated', () => this.#database, slowFiles(this.#simulation, this.#files));
   }
 
   failInside(): void {
     this.#files.failNext('write', Object.assign(new Error('no space left on device'), { code: 'ENOSPC' }), 10);
   }
 
-  /** Lines whose end was written: what is beyond the committed length has been cut by the last opening. */
-  async readPages(): Promise<readonly PageTold[]> {
-    const lines = this.#files.bytes('pages.jsonl').toString('utf8').split('\n');
-    return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as PageTold);
+  losePower(random: Random): Promise<number> {
+    this.#files.losePower(random.next());
+    return this.#database.losePower(random);
   }
 
-  /** Every record is there, each revisit after the response that it refers to, and the index beside it is in order. */
-  async readArchive(): Promise<readonly string[]> {
-    const faults: string[] = [];
-    const responses = new Set<string>();
-    for (const name of this.#files.names().filter((it) => it.endsWith('.warc.gz'))) {
-      const text = gunzipSync(this.#files.bytes(name)).toString('latin1');
-      for (const [, type, id] of text.matchAll(/^WARC-Type: (response|revisit)\r\nWARC-Record-ID: (\S+)\r$/gm)) {
-        if (type === 'response') responses.add(id as string);
-      }
-      for (const [, original] of text.matchAll(/^WARC-Refers-To: (\S+)\r$/gm)) {
-        if (!responses.has(original as string)) faults.push(`${name}: a revisit of ${original}, which is not there`);
-      }
-      const index = this.#files.bytes(name.replace(/\.warc\.gz$/, '.cdxj'));
-      if (!sortedLines(index).equals(index)) faults.push(`the index of ${name} is not sorted`);
-    }
-    return faults;
+  readPages(): Promise<readonly PageTold[]> {
+    return Promise.resolve(pagesIn(this.#files));
   }
+
+  readArchive(): Promise<readonly string[]> {
+    return Promise.resolve(archiveFaults(this.#files));
+  }
+}
+
+/** A real LevelDB and real files. */
+class DiskMemory implements EngineMemory {
+  readonly #medium: RealMedium;
+
+  constructor(medium: RealMedium) {
+    this.#medium = medium;
+  }
+
+  open(): Promise<StorePort> {
+    return openStoreOn(this.#medium.directory, () => this.#medium.open(), this.#medium.files);
+  }
+
+  crashed(): void {
+    this.#medium.crashed();
+  }
+
+  dispose(): void {
+    this.#medium.dispose();
+  }
+
+  readPages(): Promise<readonly PageTold[]> {
+    return Promise.resolve(pagesIn(this.#medium));
+  }
+
+  readArchive(): Promise<readonly string[]> {
+    return Promise.resolve(archiveFaults(this.#medium));
+  }
+}
+
+/** Files as they lie there. */
+type Lying = Pick<RealMedium, 'names' | 'bytes'>;
+
+/** Lines whose end was written: what is beyond the committed length has been cut by the last opening. */
+function pagesIn(files: Lying): readonly PageTold[] {
+  const lines = files.bytes('pages.jsonl').toString('utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as PageTold);
+}
+
+/** Every record is there, each revisit after the response that it refers to, and the index beside it is in order. */
+function archiveFaults(files: Lying): readonly string[] {
+  const faults: string[] = [];
+  const responses = new Set<string>();
+  for (const name of files.names().filter((it) => it.endsWith('.warc.gz'))) {
+    const text = gunzipSync(files.bytes(name)).toString('latin1');
+    for (const [, type, id] of text.matchAll(/^WARC-Type: (response|revisit)\r\nWARC-Record-ID: (\S+)\r$/gm)) {
+      if (type === 'response') responses.add(id as string);
+    }
+    for (const [, original] of text.matchAll(/^WARC-Refers-To: (\S+)\r$/gm)) {
+      if (!responses.has(original as string)) faults.push(`${name}: a revisit of ${original}, which is not there`);
+    }
+    const index = files.bytes(name.replace(/\.warc\.gz$/, '.cdxj'));
+    if (!sortedLines(index).equals(index)) faults.push(`the index of ${name} is not sorted`);
+  }
+  return faults;
 }
 
 function bootProduction(composition: Composition): RunningCrawl {
@@ -113,7 +157,7 @@ function bootProduction(composition: Composition): RunningCrawl {
     stopped: runProduction(composition, interrupted, told),
     stop: () => interrupt(),
     change: (change) => told.ask({ type: 'change', change }),
-    seed: (urls) => told.ask({ type: 'seed', again: false, candidates: urls.map(seedOf), refused: [] }),
+    seed: (urls, again = false) => told.ask({ type: 'seed', again, candidates: urls.map(seedOf), refused: [] }),
   };
 }
 
@@ -147,7 +191,8 @@ async function runProduction(
   const seen = createBloom(Math.max(EXPECTED_URLS, 2 * totals.urls));
   await ports.store.eachKey((key) => seen.add(key));
   const candidates = seeds.map(seedOf);
-  const options = { config: configOf(composition), pagesMax: null };
+  const endless = composition.settings.forMs > 0;
+  const options = { config: configOf(composition), pagesMax: null, endless };
   const plan = planTree(options, PRODUCT_TOKEN, {
     totals,
     batch,
@@ -169,7 +214,14 @@ async function runProduction(
     if (event.event === 'drained') listeners.drained();
     ports.announce(event);
   };
-  const kernel = createKernel(engineTree(plan), { ...ports, announce }, { trace: composition.trace });
+  const kernel = createKernel(
+    engineTree(plan),
+    { ...ports, announce },
+    {
+      trace: composition.trace,
+      faults: composition.faults,
+    },
+  );
   kernel.start();
   kernel.tell(addresses.frontier, { type: 'seed', command: 1, again, candidates, refused: [] });
   told.heard = (message) => kernel.tell(addresses.frontier, message);
@@ -188,10 +240,11 @@ function seedOf(url: string) {
   return made;
 }
 
-function configOf({ delayMs }: Composition): Config {
+function configOf({ settings: { delayMs, addressDelayMs, adaptiveFactor } }: Composition): Config {
   const set = [
     `politeness.delayMs=${delayMs}`,
-    'politeness.addressDelayMs=0',
+    `politeness.addressDelayMs=${addressDelayMs}`,
+    `politeness.adaptiveFactor=${adaptiveFactor}`,
     'scope=any',
     `waitSeconds=${WAIT_SECONDS}`,
     'page.threads=2',

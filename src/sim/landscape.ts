@@ -24,10 +24,23 @@ export interface LandscapeSettings {
   readonly oddities: number;
   /** Whether there are hosts whose robots.txt disallows less after some days. */
   readonly openings: boolean;
+  /** How far servers' clocks may be off, in ms: what they say in dates is by their own. */
+  readonly skewMsMax: number;
 }
 
+/** How a server says when to come back. The spoilt ones say nothing that can be understood. */
+export type RetryAfter =
+  | { readonly form: 'seconds' | 'imf-fixdate' | 'rfc850' | 'asctime'; readonly seconds: number }
+  | { readonly form: 'spoilt'; readonly text: string };
+
 export type Failure =
-  | { readonly kind: 'status'; readonly status: 500 | 502 | 503 | 429; readonly retryAfterSeconds: number | null }
+  | {
+      readonly kind: 'status';
+      readonly status: 500 | 502 | 503 | 429;
+      readonly retryAfter: RetryAfter | null;
+      /** The body breaks off: the head has been said all the same. */
+      readonly breaksOff: boolean;
+    }
   /** The connection breaks; `stale` says that it was an old one that the server had closed. */
   | { readonly kind: 'reset' | 'truncated' | 'silent' | 'stale' };
 
@@ -66,8 +79,10 @@ export interface Host {
   readonly robots: RobotsKind;
   readonly crawlDelaySeconds: number;
   readonly robotsFailures: readonly Failure[];
-  /** One way, and always the same: so what the client may do the server sees it do. */
+  /** One way, and always the same for an address: so what the client may do the server sees it do. */
   readonly pathMs: number;
+  /** How far its own clock is off. */
+  readonly skewMs: number;
   /** How often the name fails to resolve at first; null when it does not exist. */
   readonly nameFailures: number | null;
   /** Refuses connections from, until: milliseconds of simulated time. */
@@ -166,11 +181,12 @@ function drawHost(index: number, settings: LandscapeSettings, random: Random): H
       ? random.pick(['robots', 'name', 'lost', 'outage'] as const)
       : 'none';
   const outageFromMs = random.span(2_000, 120_000);
+  // Every fifth host lives at its predecessor's address.
+  const server = index % 5 === 4 ? index - 1 : index;
   return {
     name,
     origin: `http://${name}`,
-    // Every fifth host lives at its predecessor's address.
-    address: addressOf(index % 5 === 4 ? index - 1 : index),
+    address: addressOf(server),
     robots:
       index === 0
         ? 'prefix'
@@ -185,7 +201,8 @@ function drawHost(index: number, settings: LandscapeSettings, random: Random): H
           ]),
     crawlDelaySeconds: random.between(2, 6),
     robotsFailures: trouble === 'robots' ? drawFailures(random, random.between(1, 2)) : [],
-    pathMs: random.span(0.5, 90),
+    pathMs: createRandom(settings.seed).fork(`path ${server}`).span(0.5, 90),
+    skewMs: random.chance(0.5) ? Math.round(random.span(-settings.skewMsMax, settings.skewMsMax)) : 0,
     nameFailures: trouble === 'lost' ? null : trouble === 'name' ? random.between(1, 2) : 0,
     outage: trouble === 'outage' ? { fromMs: outageFromMs, untilMs: outageFromMs + random.span(1_000, 90_000) } : null,
   };
@@ -287,14 +304,37 @@ function drawFailures(random: Random, count: number): Failure[] {
   for (let index = 0; index < count; index++) {
     if (random.chance(0.3)) failures.push(drawThrottle(random));
     const kind = random.pick(['status', 'reset', 'truncated', 'silent', 'stale'] as const);
-    failures.push(
-      kind === 'status' ? { kind, status: random.pick([500, 502] as const), retryAfterSeconds: null } : { kind },
-    );
+    failures.push(kind === 'status' ? drawServerError(random) : { kind });
   }
   return failures;
 }
 
+function drawServerError(random: Random): Failure {
+  const status = random.pick([500, 502] as const);
+  return { kind: 'status', status, retryAfter: null, breaksOff: random.chance(0.2) };
+}
+
+/** Any error of the server's is one that names its time. */
 function drawThrottle(random: Random): Failure {
-  const retryAfterSeconds = random.chance(0.7) ? random.logUniform(1, 600) : null;
-  return { kind: 'status', status: random.pick([429, 503] as const), retryAfterSeconds };
+  const retryAfter = random.chance(0.7) ? drawRetryAfter(random) : null;
+  const isNamed = retryAfter !== null && retryAfter.form !== 'spoilt';
+  const status = random.pick(isNamed ? ([429, 503, 500] as const) : ([429, 503] as const));
+  return { kind: 'status', status, retryAfter, breaksOff: random.chance(0.2) };
+}
+
+function drawRetryAfter(random: Random): RetryAfter {
+  const form = random.pick(['seconds', 'seconds', 'imf-fixdate', 'rfc850', 'asctime', 'spoilt'] as const);
+  if (form !== 'spoilt') return { form, seconds: random.logUniform(1, 600) };
+  return { form, text: random.pick(['soon', '', '-5', '1.5', '10 s', '0x10', 'Mon, 32 Jan 2026 00:00:00 GMT']) };
+}
+
+/**
+ * A failure of a web that never gets well, on any attempt: about one in so many.
+ * @param share of attempts that fail
+ */
+export function drawLateFailure(share: number, random: Random): Failure | null {
+  if (!random.chance(share)) return null;
+  if (random.chance(0.4)) return drawThrottle(random);
+  const kind = random.pick(['status', 'reset', 'truncated', 'silent', 'stale'] as const);
+  return kind === 'status' ? drawServerError(random) : { kind };
 }

@@ -20,7 +20,7 @@ export interface Told {
   /** Answered by the event `changed`, once it is committed. */
   change(change: RulesChange): void;
   /** All in one commit; answered by the event `seeded`. */
-  seed(urls: readonly string[]): void;
+  seed(urls: readonly string[], again?: boolean): void;
 }
 
 export interface OperatorsWorld {
@@ -59,7 +59,8 @@ export class Operators {
   /** Every exclusion that there ever was, and when the answer came that it is no more; null: it may still be in force. */
   readonly #exclusions = new Map<Order, number | null>();
   #isLeaving = false;
-  readonly #sown = new Map<string, 'told' | 'answered'>();
+  /** When the answer came; null: none has come. */
+  readonly #sown = new Map<string, number | null>();
 
   constructor(world: OperatorsWorld) {
     this.#world = world;
@@ -105,7 +106,7 @@ export class Operators {
       ...new Set(Array.from({ length: random.between(1, SEEDS_AT_ONCE_MAX) }, () => random.pick(pages).url)),
     ];
     this.tally.sow += 1;
-    for (const url of urls) if (!this.#sown.has(url)) this.#sown.set(url, 'told');
+    for (const url of urls) if (!this.#sown.has(url)) this.#sown.set(url, null);
     this.#world.remember(`told to seed ${urls.join(', ')}`);
     this.#world.tell('seed', (crawl) => crawl.seed(urls));
   }
@@ -113,13 +114,14 @@ export class Operators {
   /** A crawl has opened its store: what was taken back and not answered is told once more, and so are seeds. */
   booted(crawl: Told): void {
     for (const { phase, order } of this.#standing.values()) if (phase === 'taken_back') crawl.change(order.end);
-    const unanswered = [...this.#sown].flatMap(([url, phase]) => (phase === 'told' ? [url] : []));
+    const unanswered = [...this.#sown].flatMap(([url, answeredAtMs]) => (answeredAtMs === null ? [url] : []));
     if (unanswered.length > 0) crawl.seed(unanswered);
   }
 
   hear(event: CrawlEvent): void {
     if (event.event === 'seeded') {
-      for (const url of [...event.queued, ...event.known]) if (this.#sown.has(url)) this.#sown.set(url, 'answered');
+      for (const url of [...event.queued, ...event.known])
+        if (this.#sown.has(url)) this.#sown.set(url, this.#world.nowMs());
     }
     if (event.event === 'visit' && event.code === 'excluded') this.#judgeRefusal(event.url);
     if (event.event !== 'changed') return;
@@ -133,6 +135,22 @@ export class Operators {
       if (!this.#exclusions.has(order)) continue;
       this.#exclusions.set(order, this.#world.nowMs());
       this.sow(order);
+    }
+  }
+
+  /** Power was lost: what was answered since then may be undone. */
+  forget(sinceMs: number): void {
+    for (const [url, answeredAtMs] of this.#sown) {
+      if (answeredAtMs !== null && answeredAtMs >= sinceMs) this.#sown.set(url, null);
+    }
+    for (const [kind, standing] of this.#standing) {
+      if (standing.phase === 'answered' && standing.sinceMs >= sinceMs)
+        this.#standing.set(kind, { phase: 'told', order: standing.order });
+    }
+    for (const [order, endedAtMs] of this.#exclusions) {
+      if (endedAtMs === null || endedAtMs < sinceMs) continue;
+      this.#exclusions.set(order, null);
+      if (!this.#standing.has(order.kind)) this.#standing.set(order.kind, { phase: 'taken_back', order });
     }
   }
 

@@ -1,16 +1,24 @@
 /**
- * What is done to a crawl in one universe, and when: kills, stops, freezes, jumps of the wall clock, disk errors.
+ * What is done to a crawl in one universe, and when: kills, losses of power, stops, freezes, jumps of the wall clock,
+ * disk errors, crashes of actors, times in which nothing gets through to the web.
  *
  * Moments spread evenly over time almost never fall into the few milliseconds between two writes, where the mistakes
  * are. So most are aimed: a few milliseconds after the k-th commit, or after the k-th request arrived, with k drawn
  * log-uniformly, since the first writes are as interesting as all that come after.
  */
+import type { FaultPlan } from '../supervision/faults.js';
 import type { Random } from './random.js';
 
 export interface PlanSettings {
   readonly pages: number;
   /** kill -9. */
   readonly kills: number;
+  /** Deaths of the whole machine: what was not forced to the disk may be gone. */
+  readonly powerLosses: number;
+  /** Crashes of actors, in each life. */
+  readonly actorCrashes: number;
+  /** Times in which the crawl's own network is down. */
+  readonly cuts: number;
   /** Asked to stop, and left to drain. */
   readonly stops: number;
   /** SIGSTOP for a while. */
@@ -28,10 +36,13 @@ export interface PlanSettings {
   readonly sowings: number;
   /** Commits that the disk refuses. */
   readonly storeErrors: number;
+  /** Deeds that come at a time of their own come within this. */
+  readonly horizonMs: number;
 }
 
 export type Deed =
-  | { readonly kind: 'kill'; readonly downMs: number }
+  | { readonly kind: 'kill' | 'power-loss'; readonly downMs: number }
+  | { readonly kind: 'cut'; readonly forMs: number; readonly silent: boolean }
   | { readonly kind: 'stop'; readonly downMs: number }
   | { readonly kind: 'freeze'; readonly forMs: number }
   | { readonly kind: 'pause' | 'exclude'; readonly forMs: number }
@@ -58,10 +69,12 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   const add = (count: number, label: string, draw: (random: Random) => Deed): void => {
     for (let index = 0; index < count; index++) {
       const own = random.fork(`${label} ${index}`);
-      deeds.push({ deed: draw(own), trigger: drawTrigger(own, settings.pages) });
+      deeds.push({ deed: draw(own), trigger: drawTrigger(own, settings) });
     }
   };
   add(settings.kills, 'kill', (own) => ({ kind: 'kill', downMs: drawDownMs(own) }));
+  add(settings.powerLosses, 'power', (own) => ({ kind: 'power-loss', downMs: drawDownMs(own) }));
+  add(settings.cuts, 'cut', (own) => ({ kind: 'cut', forMs: own.logUniform(1_000, 900_000), silent: own.chance(0.5) }));
   add(settings.stops, 'stop', (own) => ({ kind: 'stop', downMs: drawDownMs(own) }));
   add(settings.freezes, 'freeze', (own) => ({ kind: 'freeze', forMs: own.logUniform(10, 30_000) }));
   add(settings.clockJumps, 'clock', (own) => ({ kind: 'clock-jump', byMs: -own.logUniform(100, 3_600_000) }));
@@ -87,9 +100,20 @@ export function drawRevisit(settings: PlanSettings, commitsBefore: number, rando
   });
 }
 
-function drawTrigger(random: Random, pages: number): Trigger {
+/** Where a life's planned crashes strike. Workers only where `workers` says so: a page is borne with one such death. */
+export function drawCrashes(settings: PlanSettings, workers: boolean, random: Random): FaultPlan {
+  const others = ['recorder', 'frontier', 'workbench', 'hosts/', 'hosts/', 'hosts/'] as const;
+  const actors = new Set(
+    Array.from({ length: settings.actorCrashes }, () =>
+      random.pick(workers ? ([...others, 'fetchers/', 'parsers/'] as const) : others),
+    ),
+  );
+  return [...actors].map((actor) => ({ actor, nth: random.logUniform(1, 4 * settings.pages), times: 1 }));
+}
+
+function drawTrigger(random: Random, { pages, horizonMs }: PlanSettings): Trigger {
   const on = random.pick(['commit', 'commit', 'commit', 'request', 'time'] as const);
-  if (on === 'time') return { on, atMs: random.logUniform(10, 600_000) };
+  if (on === 'time') return { on, atMs: random.logUniform(10, horizonMs) };
   return { on, count: random.logUniform(1, Math.max(2, pages)), thenMs: random.span(0, 9) };
 }
 

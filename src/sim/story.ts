@@ -3,7 +3,7 @@
  * server saw just then. For whoever reads it before the code: no event numbers, no dumps.
  */
 import type { Moment, UniverseResult, UniverseViolation } from './universe.js';
-import type { WitnessLine } from './web.js';
+import type { WitnessEvent } from '../practice/witness.js';
 
 /** More violations than this are mostly the first one over again. */
 const VIOLATIONS_TOLD_MAX = 5;
@@ -55,21 +55,30 @@ function tellViolation(number: number, violation: UniverseViolation, evidence: U
 }
 
 /** The host's own view, and the kills and boots between. */
-function tellServer(host: string, atMs: number, log: readonly WitnessLine[]): string[] {
+function tellServer(host: string, atMs: number, log: readonly WitnessEvent[]): string[] {
   const starts = new Map(log.flatMap((line) => (line.e === 'S' && line.h === host ? [[line.i, line]] : [])));
-  const seen = log.filter((line) => line.e === 'K' || line.e === 'B' || starts.has(line.i));
+  const seen = log.filter((line) => isSeenBy(host, line, starts));
   const before = seen.filter(({ t }) => t <= atMs).slice(-LINES_BEFORE);
   const after = seen.filter(({ t }) => t > atMs).slice(0, LINES_AFTER);
-  const tell = (line: WitnessLine): string => `       ${clock(line.t)}  ${tellLine(line, starts)}`;
+  const tell = (line: WitnessEvent): string => `       ${clock(line.t)}  ${tellLine(line, starts)}`;
   return [`     What ${host} saw:`, ...before.map(tell), '       ---', ...after.map(tell)];
 }
 
-function tellLine(line: WitnessLine, starts: ReadonlyMap<number, Extract<WitnessLine, { e: 'S' }>>): string {
+function isSeenBy(host: string, line: WitnessEvent, starts: ReadonlyMap<number, unknown>): boolean {
+  if (line.e === 'S' || line.e === 'E') return starts.has(line.i);
+  return line.e !== 'C' || line.h === host;
+}
+
+function tellLine(line: WitnessEvent, starts: ReadonlyMap<number, Extract<WitnessEvent, { e: 'S' }>>): string {
   switch (line.e) {
     case 'K':
       return 'the crawl is killed';
     case 'B':
       return 'the crawl is started';
+    case 'X':
+      return `nothing gets through between crawl and web until ${clock(line.until)}`;
+    case 'C':
+      return "the crawl's actor for this host crashes";
     case 'S':
       return `${line.u} is asked for (request ${line.i})`;
     case 'E':
@@ -77,7 +86,7 @@ function tellLine(line: WitnessLine, starts: ReadonlyMap<number, Extract<Witness
   }
 }
 
-function tellEnding(line: Extract<WitnessLine, { e: 'E' }>): string {
+function tellEnding(line: Extract<WitnessEvent, { e: 'E' }>): string {
   if (line.how === 'abort') return 'is given up by the client';
   if (line.how === 'reset') return `breaks off${line.s === null ? '' : ` after status ${line.s}`}`;
   const retryAfter = line.ra === undefined ? '' : `, to come back after ${line.ra} s`;

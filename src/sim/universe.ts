@@ -12,44 +12,26 @@
  * 5. Safety: no rule of politeness is broken by the server's log. Liveness: every page that may be had is committed,
  *    once; nothing is left in a queue; each URL has the state that the world gave it.
  */
-import { createHash } from 'node:crypto';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
-import type { UrlRecord, UrlState } from '../domain/record.js';
-import { judge } from '../practice/judge.js';
+import type { WitnessEvent } from '../practice/witness.js';
 import type { EndReason } from '../protocols/events.js';
 import type { LogPort, Ports, StorePort } from '../protocols/ports.js';
+import type { FaultPlan } from '../supervision/faults.js';
 import { createSimulation, type Owner, type Simulation, SimulationError, WORLD } from './events.js';
-import {
-  drawLandscape,
-  type Final,
-  type Landscape,
-  type LandscapeSettings,
-  OPENING_MS,
-  type Page,
-  type Truth,
-  truthOf,
-} from './landscape.js';
+import { drawLandscape, type Landscape, OPENING_MS, type Truth, truthOf } from './landscape.js';
 import { Operators, type Told } from './operators.js';
 import { createParsers, type SimulatedParsers } from './parser.js';
-import { type Deed, drawPlan, drawRevisit, type Plan, type PlanSettings } from './plan.js';
+import { type Deed, drawCrashes, drawPlan, drawRevisit, type Plan } from './plan.js';
+import type { Random } from './random.js';
+import { UNIVERSE_DEFAULTS, type UniverseSettings } from './settings.js';
 import { createDisk, type Disk, type DiskOptions } from './store.js';
-import { createWeb, type SimulatedWeb, type WitnessLine } from './web.js';
-
-export interface UniverseSettings extends LandscapeSettings, PlanSettings {
-  /** The crawl's configured delay, from the end of an answer to the next request of a host. */
-  readonly delayMs: number;
-  readonly simulatedMsMax: number;
-  readonly eventsMax: number;
-  /** Ask for every page once more when nothing is left to do. */
-  readonly again: boolean;
-  /** Lines of the trace to keep for a story. */
-  readonly traceLinesKept: number;
-}
+import { judgeDisk, judgeLog, keyOf, type PageTold } from './verdict.js';
+import { createWeb, type SimulatedWeb } from './web.js';
 
 /** What the universe needs of the engine under test. */
 export interface Engine {
-  /** Memory for a store and its files: it outlives incarnations. The simulation is for files that take their while. */
-  createMemory(simulation: Simulation): EngineMemory;
+  /** What a store and its files lie on: it outlives incarnations. The simulation is for files that take their while. */
+  createMemory(simulation: Simulation, settings: UniverseSettings): EngineMemory;
   /** Builds the actors over the ports and starts them. Called in an event of the incarnation. */
   boot(composition: Composition): RunningCrawl;
   parse(task: ParseTask): ParseResult;
@@ -63,12 +45,12 @@ export interface EngineMemory {
   readPages(): Promise<readonly PageTold[]>;
   /** What is wrong with the archive; nothing where there is none. */
   readArchive?(): Promise<readonly string[]>;
-}
-
-export interface PageTold {
-  readonly canonical: string;
-  readonly status: number;
-  readonly outcome: 'fetched' | 'unchanged';
+  /** The incarnation that had it open is dead. */
+  crashed?(): void;
+  /** What was not forced to the disk may be gone. Answers how many commits are. */
+  losePower?(random: Random): Promise<number>;
+  /** Nothing will be asked of it any more. */
+  dispose?(): void;
 }
 
 export interface Composition {
@@ -76,7 +58,9 @@ export interface Composition {
   readonly seeds: readonly string[];
   /** They are known, and are to be fetched once more. */
   readonly again: boolean;
-  readonly delayMs: number;
+  readonly settings: UniverseSettings;
+  /** Crashes on purpose. */
+  readonly faults: FaultPlan;
   /** A line for the trace: the order of what happens to actors. */
   readonly trace: (path: string, incarnation: number, messageType: string) => void;
 }
@@ -112,6 +96,8 @@ export interface UniverseResult {
   readonly pages: number;
   readonly pagesExpected: number;
   readonly repeatsExcused: number;
+  /** Deeds of the plan by kind, whether they came to pass or not. */
+  readonly planned: Readonly<Record<string, number>>;
   readonly violations: readonly UniverseViolation[];
   /** For a story; no part of the JSON that the command line prints. */
   readonly evidence: Evidence;
@@ -120,7 +106,7 @@ export interface UniverseResult {
 export interface Evidence {
   readonly settings: UniverseSettings;
   readonly landscape: Landscape;
-  readonly log: readonly WitnessLine[];
+  readonly log: readonly WitnessEvent[];
   readonly plan: Plan;
   readonly moments: readonly Moment[];
   readonly trace: readonly string[];
@@ -133,33 +119,12 @@ export interface Moment {
   readonly what: string;
 }
 
-export const UNIVERSE_DEFAULTS: UniverseSettings = {
-  seed: 1,
-  hosts: 6,
-  pages: 60,
-  faults: 0.25,
-  hostFaults: 0.3,
-  oddities: 0.15,
-  openings: false,
-  kills: 3,
-  stops: 0,
-  freezes: 0,
-  clockJumps: 0,
-  pauses: 0,
-  exclusions: 0,
-  sowings: 0,
-  storeErrors: 0,
-  delayMs: 1_000,
-  simulatedMsMax: 30 * 86_400_000,
-  eventsMax: 3_000_000,
-  again: false,
-  traceLinesKept: 400,
-};
-
 /** After so many on one URL it is a dead letter; a kill may hide one from the registry. */
 const WORKER_DEATHS_MAX = 2;
 /** No copy of a robots.txt may rule for longer (RFC 9309 §2.4). */
 const ROBOTS_COPY_MS_MAX = 24 * 3_600_000;
+/** What was committed so long before a loss of power may be gone: one commit a second is forced to the disk. */
+const POWER_GRACE_MS = 3_000;
 /** A stop must have drained within this. */
 const DRAIN_MS_MAX = 120_000;
 /** A crawl that says `only-waiting` is started again after this, as by a timer of the operator's. */
@@ -187,7 +152,20 @@ class Universe {
   readonly #operators: Operators;
   /** Operators have gone: what they kept out is seeded. */
   #isMadeGood = false;
-  readonly #tally = { kills: 0, stops: 0, freezes: 0, clockJumps: 0, pages: 0 };
+  readonly #tally = {
+    kills: 0,
+    powerLosses: 0,
+    stops: 0,
+    freezes: 0,
+    clockJumps: 0,
+    cuts: 0,
+    actorCrashes: 0,
+    workerCrashes: 0,
+    rounds: 0,
+    pages: 0,
+  };
+  /** The time of a universe that has one is over. */
+  #isOver = false;
   #owner: Owner = WORLD;
   /** Since when pages are asked for once more; null: they are not yet. */
   #againSinceMs: number | null = null;
@@ -201,9 +179,9 @@ class Universe {
     this.#simulation = createSimulation({ seed, eventsMax, simulatedMsMax, traceLinesKept });
     this.#landscape = drawLandscape(settings);
     this.#plan = drawPlan(settings, this.#simulation.random.fork('plan'));
-    this.#web = createWeb(this.#simulation, this.#landscape);
+    this.#web = createWeb(this.#simulation, this.#landscape, settings);
     this.#operators = this.#hireOperators();
-    this.#memory = engine.createMemory(this.#simulation);
+    this.#memory = engine.createMemory(this.#simulation, settings);
     this.#disk = createDisk(this.#simulation, diskOptions(this.#memory, this.#plan));
     this.#parsers = createParsers(this.#simulation, {
       parse: engine.parse,
@@ -216,20 +194,52 @@ class Universe {
     this.#armPlan();
     try {
       await this.#simulation.run(async () => {
-        while ((await this.#live()) !== 'done');
-        if (await this.#untilOpened()) while ((await this.#live()) !== 'done');
-        await this.#makeGood();
-        if (this.#settings.again) {
-          this.#againSinceMs = this.#simulation.nowMs;
-          while ((await this.#live()) !== 'done');
-        }
+        if (this.#settings.forMs > 0) await this.#runForItsTime();
+        else await this.#runToTheEnd();
         await this.#judgeDisk();
       });
     } catch (error) {
       if (!(error instanceof SimulationError)) throw error;
       this.#accuse(error.code, error.message);
+    } finally {
+      this.#memory.dispose?.();
     }
     return this.#judged();
+  }
+
+  async #runToTheEnd(): Promise<void> {
+    while ((await this.#live()) !== 'done');
+    if (await this.#untilOpened()) while ((await this.#live()) !== 'done');
+    await this.#makeGood();
+    if (!this.#settings.again) return;
+    this.#againSinceMs = this.#simulation.nowMs;
+    while ((await this.#live()) !== 'done');
+  }
+
+  /** It has no end of its own: its time is up, and it is stopped or killed by a coin. */
+  async #runForItsTime(): Promise<void> {
+    const { forMs, revisitMs } = this.#settings;
+    const isKilled = this.#simulation.random.fork('end').chance(0.5);
+    const end = (): void => {
+      this.#isOver = true;
+      if (this.#life !== null) this.#befall({ kind: isKilled ? 'kill' : 'stop', downMs: 0 });
+    };
+    this.#simulation.after(forMs, end, { owner: WORLD, label: 'time is up' });
+    if (revisitMs > 0) this.#revisitAfter(revisitMs);
+    while (!this.#isOver) await this.#live();
+  }
+
+  #revisitAfter(revisitMs: number): void {
+    const revisit = (): void => {
+      const life = this.#life;
+      if (life?.told != null) {
+        this.#tally.rounds += 1;
+        const { told } = life;
+        this.#simulation.as(life.owner, () => told.seed([...this.#truth().committed], true), 'ask for all again');
+      }
+      this.#revisitAfter(revisitMs);
+    };
+    this.#simulation.after(revisitMs, revisit, { owner: WORLD, label: 'revisit' });
   }
 
   /** Where robots rules change in the end the crawl comes back, when all copies have run out. */
@@ -276,11 +286,20 @@ class Universe {
     this.#life = null;
     if (end.why === 'stopped') this.#judgeExit(owner);
     this.#simulation.kill(owner);
-    if (end.why !== 'stopped') this.#web.killed(owner);
+    if (end.why !== 'stopped') await this.#die(owner, end.why);
     this.#remember(end.why === 'stopped' ? `stopped: ${end.reason}` : end.why);
     if (end.why === 'stopped' && end.reason === 'done') return 'done';
     await this.#simulation.sleep(end.downMs, { owner: WORLD, label: 'down' });
     return 'again';
+  }
+
+  async #die(owner: Owner, why: 'killed' | 'powerless' | 'crashed'): Promise<void> {
+    this.#web.killed(owner, why === 'powerless' ? POWER_GRACE_MS : undefined);
+    this.#memory.crashed?.();
+    if (why !== 'powerless') return;
+    const lost = (await this.#memory.losePower?.(this.#simulation.random.fork(`power ${owner}`))) ?? 0;
+    this.#operators.forget(this.#simulation.nowMs - POWER_GRACE_MS);
+    this.#remember(`power is lost, and ${lost} commits with it`);
   }
 
   async #boot(owner: Owner): Promise<void> {
@@ -288,7 +307,8 @@ class Universe {
     const running = this.#engine.boot({
       ports: this.#portsOf(owner, store),
       ...(await this.#seedsOf(store)),
-      delayMs: this.#settings.delayMs,
+      settings: this.#settings,
+      faults: this.#drawCrashes(owner),
       trace: (path, incarnation, messageType) =>
         this.#simulation.note('actor', `${path}#${incarnation} ${messageType}`),
     });
@@ -309,11 +329,26 @@ class Universe {
     return { seeds: await this.#operators.owed(this.#truth().reachable, store, keyOf), again: true };
   }
 
+  #drawCrashes(owner: Owner): FaultPlan {
+    const mayHitWorkers = this.#tally.workerCrashes === 0;
+    return drawCrashes(this.#settings, mayHitWorkers, this.#simulation.random.fork(`crashes ${owner}`));
+  }
+
+  /** The kernel says which actor has crashed: a host's forgets, and what a worker had in hand comes again. */
+  #heardOfCrash(actor: string): void {
+    this.#tally.actorCrashes += 1;
+    this.#remember(`${actor} crashes`);
+    const [group, , name] = actor.split('/');
+    if (group === 'hosts' && name !== undefined) this.#web.lapsed(name);
+    if (group === 'fetchers' || group === 'parsers') this.#tally.workerCrashes += 1;
+  }
+
   #portsOf(owner: Owner, store: StorePort): Ports {
     const simulation = this.#simulation;
     const chance = simulation.random.fork(`chance ${owner}`);
     const logs: LogPort = {
-      log: (level, event) => {
+      log: (level, event, fields) => {
+        if (event === 'actor_crashed') this.#heardOfCrash(String(fields?.actor));
         if (level === 'warn' || level === 'error') simulation.note('log', `${level} ${event}`);
       },
     };
@@ -374,6 +409,11 @@ class Universe {
       case 'kill':
         this.#tally.kills += 1;
         return life.end({ why: 'killed', downMs: deed.downMs });
+      case 'power-loss':
+        this.#tally.powerLosses += 1;
+        return life.end({ why: 'powerless', downMs: deed.downMs });
+      case 'cut':
+        return this.#cut(deed.forMs, deed.silent);
       case 'stop':
         return this.#stop(life, deed.downMs);
       case 'freeze':
@@ -391,6 +431,12 @@ class Universe {
         this.#remember(`wall clock moved by ${Math.round(deed.byMs)} ms`);
         return this.#simulation.shiftWall(deed.byMs);
     }
+  }
+
+  #cut(forMs: number, silent: boolean): void {
+    if (this.#web.cut(forMs, silent) === null) return;
+    this.#tally.cuts += 1;
+    this.#remember(`nothing gets through for ${Math.round(forMs / 1_000)} s`);
   }
 
   #stop(life: Life, downMs: number): void {
@@ -435,59 +481,42 @@ class Universe {
 
   /** The files and the registry against the truth. */
   async #judgeDisk(): Promise<void> {
-    const { reachable, committed } = this.#truth();
-    const counts = new Map<string, number>();
-    const lines = await this.#memory.readPages();
-    this.#tally.pages = lines.length;
-    const confirmed = new Set<string>();
-    for (const { canonical, outcome } of lines) {
-      if (outcome === 'unchanged') confirmed.add(canonical);
-      else counts.set(canonical, (counts.get(canonical) ?? 0) + 1);
-    }
-    for (const detail of (await this.#memory.readArchive?.()) ?? []) this.#accuse('archive', detail);
-    for (const url of committed) {
-      if (this.#settings.again && !confirmed.has(url)) this.#accuse('unasked', `${url} was not told as unchanged`);
-      if (!this.#settings.again && confirmed.has(url)) this.#accuse('asked-again', `${url} was told as unchanged`);
-    }
-    for (const url of committed) if (!counts.has(url)) this.#accuse('lost', `${url} was never committed`);
-    for (const [url, count] of counts) {
-      if (count > 1) this.#accuse('double', `${url} stands in pages.jsonl ${count} times`);
-      if (!committed.has(url)) this.#accuse('unexpected', `${url} stands in pages.jsonl`);
-    }
+    const accuse = (rule: string, detail: string): void => this.#accuse(rule, detail);
+    // Whatever a last death has left half written is cut as the store is opened.
     const store = await this.#memory.open();
-    const { ready, waiting, parked } = store.opened().totals;
-    if (ready + waiting + parked > 0)
-      this.#accuse('left-over', `${ready} ready, ${waiting} waiting and ${parked} parked are left`);
-    for (const url of reachable) {
-      this.#judgeRecord(
-        this.#landscape.pages.get(url) as Page,
-        await store.readRecord(keyOf(url), new URL(url).hostname),
-      );
-    }
+    const pages = await this.#memory.readPages();
+    this.#tally.pages = pages.length;
+    await judgeDisk(
+      { settings: this.#settings, landscape: this.#landscape, truth: this.#truth(), pages, store },
+      accuse,
+    );
     await store.close();
-  }
-
-  #judgeRecord(page: Page, record: UrlRecord | null): void {
-    const expected = stateOf(page.final);
-    if (record === null) this.#accuse('unknown-url', `${page.url} is not in the registry`);
-    else if (record.state !== expected) this.#accuse('state', `${page.url} is ${record.state}, not ${expected}`);
+    for (const detail of (await this.#memory.readArchive?.()) ?? []) accuse('archive', detail);
   }
 
   #judged(): UniverseResult {
-    const verdict = judge(this.#web.log, { productToken: 'orbweaver', delayMs: this.#settings.delayMs });
+    const verdict = judgeLog(this.#web.log, this.#settings);
+    let redeliveries = this.#tally.workerCrashes;
     for (const { rule, host, detail, at } of verdict.violations) {
       const isWished = this.#againSinceMs !== null && at >= this.#againSinceMs;
-      if (rule !== 'duplicate' || !(isWished || this.#isRedelivery(host, detail)))
-        this.#violations.push({ rule, host, detail, atMs: at });
+      if (rule === 'duplicate' && (isWished || this.#isRedelivery(host, detail) || redeliveries-- > 0)) continue;
+      this.#violations.push({ rule, host, detail, atMs: at });
     }
+    const { kills, powerLosses, actorCrashes } = this.#tally;
     for (const [url, deaths] of this.#parsers.crashes) {
-      if (deaths > WORKER_DEATHS_MAX + this.#tally.kills) this.#accuse('poison', `${url} killed ${deaths} workers`);
+      if (deaths > WORKER_DEATHS_MAX + kills + powerLosses + actorCrashes)
+        this.#accuse('poison', `${url} killed ${deaths} workers`);
     }
     for (const detail of [...this.#web.trespasses, ...this.#disk.trespasses]) this.#accuse('trespass', detail);
     const faultKinds: Record<string, number> = Object.fromEntries(this.#web.faults);
     const more = {
       disk: this.#disk.errors,
       parser: [...this.#parsers.crashes.values()].reduce((sum, count) => sum + count, 0),
+      kill: kills,
+      'power-loss': powerLosses,
+      'actor-crash': actorCrashes,
+      cut: this.#tally.cuts,
+      stop: this.#tally.stops,
       freeze: this.#tally.freezes,
       'clock-jump': this.#tally.clockJumps,
       ...this.#operators.tally,
@@ -508,6 +537,7 @@ class Universe {
       pages: this.#tally.pages,
       pagesExpected: this.#truth().committed.size,
       repeatsExcused: verdict.stats.repeatsExcused,
+      planned: this.#planned(),
       violations: this.#violations,
       evidence: {
         settings: this.#settings,
@@ -518,6 +548,14 @@ class Universe {
         trace: this.#simulation.recentTrace(),
       },
     };
+  }
+
+  #planned(): Readonly<Record<string, number>> {
+    const planned: Record<string, number> = {};
+    for (const { deed } of this.#plan.deeds) planned[deed.kind] = (planned[deed.kind] ?? 0) + 1;
+    if (this.#settings.actorCrashes > 0) planned['actor-crash'] = this.#settings.actorCrashes;
+    if (this.#plan.failingCommits.size > 0) planned.disk = this.#plan.failingCommits.size;
+    return planned;
   }
 
   /** A page that killed its worker was answered whole, and is delivered again on purpose. */
@@ -548,34 +586,9 @@ interface Life {
 
 type LifeEnd =
   | { readonly why: 'stopped'; readonly reason: EndReason; readonly downMs: number }
-  | { readonly why: 'killed' | 'crashed'; readonly downMs: number };
+  | { readonly why: 'killed' | 'powerless' | 'crashed'; readonly downMs: number };
 
 function diskOptions(memory: EngineMemory, { failingCommits }: Plan): DiskOptions {
   const options = { open: () => memory.open(), failing: failingCommits };
   return memory.failInside === undefined ? options : { ...options, failInside: () => memory.failInside?.() };
-}
-
-/** The state in which the world leaves a URL that was asked for until nothing more was due. */
-function stateOf(final: Final): UrlState {
-  switch (final.kind) {
-    case 'page':
-    case 'binary':
-      return 'active';
-    case 'redirect':
-      return 'redirected';
-    case 'missing':
-      return 'soft_missing';
-    case 'gone':
-      return 'gone_candidate';
-    case 'endless':
-      return 'refused';
-    case 'failing':
-    case 'poison':
-      return 'dead';
-  }
-}
-
-/** The first 128 bits of the canonical URL's SHA-256, in hex. */
-function keyOf(url: string): string {
-  return createHash('sha256').update(url).digest('hex').slice(0, 32);
 }

@@ -12,7 +12,6 @@
  * 4. A kill ends every exchange of its incarnation with `abort`; a request that is still under way arrives all the
  *    same, or not, by a coin.
  */
-import { gzipSync } from 'node:zlib';
 import type {
   FetchedResponse,
   FetchFailure,
@@ -22,38 +21,17 @@ import type {
   Resolution,
 } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
+import type { WitnessEvent } from '../practice/witness.js';
 import type { FetchPort, ResolvePort } from '../protocols/ports.js';
 import { type Owner, type Pending, type Simulation, WORLD } from './events.js';
-import { type Failure, type Host, type Landscape, type Page, robotsText } from './landscape.js';
+import { type Answer, failing, headerOf, pageAnswer, plainStatus, robotsAnswer } from './answers.js';
+import { drawLateFailure, type Failure, type Host, type Landscape, type Page } from './landscape.js';
 import type { Random } from './random.js';
-
-/** One line of the server's log, in the format of the witness. */
-export type WitnessLine =
-  | {
-      readonly e: 'S';
-      readonly i: number;
-      readonly t: number;
-      readonly h: string;
-      readonly m: string;
-      readonly u: string;
-      readonly c: number;
-    }
-  | {
-      readonly e: 'E';
-      readonly i: number;
-      readonly t: number;
-      readonly s: number | null;
-      readonly how: 'done' | 'reset' | 'abort';
-      readonly ra?: number;
-      readonly rb?: string;
-    }
-  | { readonly e: 'K'; readonly t: number }
-  | { readonly e: 'B'; readonly t: number };
 
 export interface SimulatedWeb {
   readonly net: FetchPort;
   readonly names: ResolvePort;
-  readonly log: readonly WitnessLine[];
+  readonly log: readonly WitnessEvent[];
   /** What may not happen on the way to the server: a wrong address, a request without a header that must be there. */
   readonly trespasses: readonly string[];
   /** Faults that really happened, by kind. */
@@ -64,24 +42,40 @@ export interface SimulatedWeb {
   openOf(owner: Owner): { readonly bytes: number; readonly exchanges: number };
   /** Marks the start of an incarnation in the log. */
   booted(owner: Owner): void;
-  /** Marks its death, and ends what it had open. To be called with Simulation.kill. */
-  killed(owner: Owner): void;
+  /**
+   * Marks its death, and ends what it had open. To be called with Simulation.kill.
+   * @param graceMs what ended so long before may be forgotten, where the death undoes more than a kill
+   */
+  killed(owner: Owner, graceMs?: number): void;
+  /** Marks that what counts refusals of a host has crashed. */
+  lapsed(host: HostName): void;
+  /** From now on nothing gets through between crawler and servers, nor to the resolver. Null: it is so already. */
+  cut(forMs: number, silent: boolean): Cut | null;
+  /** What the client began and was told while nothing got through. */
+  readonly cuts: readonly Cut[];
 }
 
-/** Down to the status line: what the server does with one request. */
-type Answer =
-  | {
-      readonly kind: 'whole';
-      readonly status: number;
-      readonly headers: readonly Header[];
-      readonly body: Uint8Array;
-      readonly retryAfterSeconds: number | null;
-      readonly robots: string | null;
-    }
-  /** Breaks off before (`status` null) or in the middle of the body. */
-  | { readonly kind: 'broken'; readonly status: number | null }
-  /** Never says a word, or drips on (`status`) until the client has enough. */
-  | { readonly kind: 'endless'; readonly status: number | null };
+/** A time in which nothing gets through. */
+export interface Cut {
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Nothing is answered at all, or every try is refused at once. */
+  readonly silent: boolean;
+  /** Tries of the client that began in it: when, and of which host. */
+  readonly tries: { readonly atMs: number; readonly host: HostName }[];
+}
+
+export interface WebSettings {
+  /** On any attempt, for ever; 0 to 1. */
+  readonly lateFaults: number;
+  /** Of answers that take longer on their way back, so that they overtake each other. */
+  readonly delayedShare: number;
+}
+
+/** A connection that nobody answers is given up after this. */
+const CONNECT_MS_MAX = 10_000;
+/** A resolver that nobody answers, likewise. */
+const RESOLVE_MS_MAX = 5_000;
 
 interface Exchange {
   readonly id: number;
@@ -96,22 +90,28 @@ interface Exchange {
   phase: 'under-way' | 'at-server' | 'over';
   /** Status that was sent before the end. */
   status: number | null;
+  /** The server will never end it by itself. */
+  isEndless: boolean;
+  /** Nothing gets through to the client any more. */
+  isCutOff: boolean;
 }
 
-export function createWeb(simulation: Simulation, landscape: Landscape): SimulatedWeb {
-  return new WebAtWork(simulation, landscape);
+export function createWeb(simulation: Simulation, landscape: Landscape, settings: WebSettings): SimulatedWeb {
+  return new WebAtWork(simulation, landscape, settings);
 }
 
 class WebAtWork implements SimulatedWeb {
-  readonly log: WitnessLine[] = [];
+  readonly log: WitnessEvent[] = [];
   readonly trespasses: string[] = [];
   readonly faults = new Map<string, number>();
+  readonly cuts: Cut[] = [];
   onArrived: (requests: number, url: string) => void = () => {};
   readonly net: FetchPort;
   readonly names: ResolvePort;
 
   readonly #simulation: Simulation;
   readonly #landscape: Landscape;
+  readonly #settings: WebSettings;
   readonly #random: Random;
   readonly #open = new Set<Exchange>();
   readonly #attempts = new Map<string, number>();
@@ -121,9 +121,10 @@ class WebAtWork implements SimulatedWeb {
   #begun = 0;
   #arrived = 0;
 
-  constructor(simulation: Simulation, landscape: Landscape) {
+  constructor(simulation: Simulation, landscape: Landscape, settings: WebSettings) {
     this.#simulation = simulation;
     this.#landscape = landscape;
+    this.#settings = settings;
     this.#random = simulation.random.fork('web');
     this.net = {
       fetch: (request, signal) => this.#fetch(request, signal),
@@ -142,13 +143,51 @@ class WebAtWork implements SimulatedWeb {
     this.#simulation.note('boot', String(owner));
   }
 
-  killed(owner: Owner): void {
-    this.log.push({ e: 'K', t: this.#simulation.nowMs });
+  killed(owner: Owner, graceMs?: number): void {
+    const mark = { e: 'K', t: this.#simulation.nowMs } as const;
+    this.log.push(graceMs === undefined ? mark : { ...mark, g: graceMs });
     this.#held.delete(owner);
     for (const exchange of [...this.#open]) {
       if (exchange.owner === owner)
         this.#clientIsGone(exchange, exchange.phase === 'at-server' || this.#random.chance(0.5));
     }
+  }
+
+  lapsed(host: HostName): void {
+    this.log.push({ e: 'C', t: this.#simulation.nowMs, h: host });
+  }
+
+  cut(forMs: number, silent: boolean): Cut | null {
+    const { nowMs } = this.#simulation;
+    if (this.#cutNow() !== null) return null;
+    const cut: Cut = { fromMs: nowMs, untilMs: nowMs + forMs, silent, tries: [] };
+    this.cuts.push(cut);
+    this.log.push({ e: 'X', t: nowMs, until: nowMs + forMs });
+    for (const exchange of [...this.#open]) this.#cutOff(exchange, silent);
+    return cut;
+  }
+
+  #cutNow(): Cut | null {
+    const last = this.cuts.at(-1);
+    return last !== undefined && this.#simulation.nowMs < last.untilMs ? last : null;
+  }
+
+  /** Its client hears no more of it: it learns so at once, or by its own deadline. What was on its way never arrives. */
+  #cutOff(exchange: Exchange, silent: boolean): void {
+    exchange.isCutOff = true;
+    for (const event of exchange.pending.slice(silent ? 1 : 0)) event.cancel();
+    if (exchange.phase === 'under-way' || exchange.isEndless) this.#forget(exchange);
+    if (silent) return;
+    const broken = failure('connection_reset', 'the network is down', this.#simulation.nowMs - exchange.startedAtMs);
+    const { owner, status } = { ...exchange };
+    this.#simulation.after(1, () => exchange.settle?.({ ...broken, status }), { owner, label: 'cut off' });
+  }
+
+  /** The server gives up what it can't send; of what never arrived it knows nothing. */
+  #forget(exchange: Exchange): void {
+    if (exchange.phase === 'at-server') return this.#end(exchange, exchange.status, 'reset');
+    exchange.phase = 'over';
+    this.#open.delete(exchange);
   }
 
   // -- the way there ----------------------------------------------------------------------------------------------
@@ -198,12 +237,14 @@ class WebAtWork implements SimulatedWeb {
       settle,
       phase: 'under-way',
       status: null,
+      isEndless: false,
+      isCutOff: false,
     };
     const interrupt = (): void => this.#giveUp(exchange, 'interrupted');
     if (signal.aborted) return resolve(failure('interrupted', 'interrupted before it began', 0));
     signal.addEventListener('abort', interrupt);
     this.#open.add(exchange);
-    if (this.#refusesConnection(exchange)) return;
+    if (this.#isCut(exchange) || this.#refusesConnection(exchange)) return;
     pending.push(
       this.#simulation.after(request.deadlineMs, () => this.#giveUp(exchange, 'deadline'), {
         owner,
@@ -211,6 +252,22 @@ class WebAtWork implements SimulatedWeb {
       }),
     );
     this.#simulation.after(host.pathMs, () => this.#arrive(exchange), { owner: WORLD, label: `arrive ${request.url}` });
+  }
+
+  /** Nothing gets through: it can't even be begun. */
+  #isCut(exchange: Exchange): boolean {
+    const cut = this.#cutNow();
+    if (cut === null) return false;
+    const { owner, request, host } = exchange;
+    cut.tries.push({ atMs: this.#simulation.nowMs, host: host.name });
+    this.#forget(exchange);
+    this.#count('cut');
+    const afterMs = cut.silent ? Math.min(CONNECT_MS_MAX, request.deadlineMs) : 1;
+    const result = failure('connect_failed', 'the network is down', afterMs);
+    exchange.pending.push(
+      this.#simulation.after(afterMs, () => exchange.settle?.(result), { owner, label: `cut ${request.url}` }),
+    );
+    return true;
   }
 
   /** A host that is down, or an idle connection that was closed at the far end: nothing arrives at the server. */
@@ -251,6 +308,7 @@ class WebAtWork implements SimulatedWeb {
       m: 'GET',
       u: exchange.path,
       c: exchange.id,
+      a: exchange.host.address,
     });
     this.onArrived(++this.#arrived, exchange.request.url);
     if (!this.#simulation.isAlive(exchange.owner)) return this.#end(exchange, null, 'abort');
@@ -259,6 +317,7 @@ class WebAtWork implements SimulatedWeb {
     if (answer.kind === 'endless') {
       if (answer.status !== null) this.#count('drip');
       exchange.status = answer.status;
+      exchange.isEndless = true;
       return;
     }
     const thinkMs = page?.thinkMs ?? 5;
@@ -270,8 +329,9 @@ class WebAtWork implements SimulatedWeb {
 
   #leave(exchange: Exchange, answer: Exclude<Answer, { kind: 'endless' }>): void {
     if (exchange.phase === 'over') return;
-    this.#end(exchange, answer.status, answer.kind === 'whole' ? 'done' : 'reset', answer);
-    if (exchange.settle === null) return;
+    const status = answer.kind === 'whole' ? answer.status : (answer.head?.status ?? null);
+    this.#end(exchange, status, answer.kind === 'whole' ? 'done' : 'reset', answer);
+    if (exchange.settle === null || exchange.isCutOff) return;
     const deliver = (): void => {
       const durationMs = this.#simulation.nowMs - exchange.startedAtMs;
       const result = this.#resultOf(exchange, answer, durationMs);
@@ -279,14 +339,22 @@ class WebAtWork implements SimulatedWeb {
       exchange.settle?.(result);
     };
     const scheduling = { owner: exchange.owner, label: `deliver ${exchange.request.url}` };
-    exchange.pending.push(this.#simulation.after(exchange.host.pathMs, deliver, scheduling));
+    exchange.pending.push(this.#simulation.after(exchange.host.pathMs + this.#delayMs(), deliver, scheduling));
+  }
+
+  /** Most come by the shortest way. */
+  #delayMs(): number {
+    if (!this.#random.chance(this.#settings.delayedShare)) return 0;
+    this.#count('delayed');
+    return this.#random.logUniform(5, 3_000);
   }
 
   #end(exchange: Exchange, status: number | null, how: 'done' | 'reset' | 'abort', answer?: Answer): void {
     exchange.phase = 'over';
     this.#open.delete(exchange);
     const more: { ra?: number; rb?: string } = {};
-    if (answer?.kind === 'whole' && answer.retryAfterSeconds !== null) more.ra = answer.retryAfterSeconds;
+    const head = answer?.kind === 'whole' ? answer : answer?.kind === 'broken' ? answer.head : null;
+    if (head?.retryAfterSeconds != null) more.ra = head.retryAfterSeconds;
     if (answer?.kind === 'whole' && answer.robots !== null) more.rb = answer.robots;
     this.log.push({ e: 'E', i: exchange.id, t: this.#simulation.nowMs, s: status, how, ...more });
   }
@@ -296,7 +364,7 @@ class WebAtWork implements SimulatedWeb {
     this.#countAttempt(exchange.request.url);
     if (fault !== null) {
       this.#count(fault.kind === 'status' ? `status ${fault.status}` : fault.kind);
-      return failing(fault);
+      return failing(fault, this.#simulation.wallMs + exchange.host.skewMs);
     }
     if (exchange.path === '/robots.txt') {
       return robotsAnswer(exchange.host, this.#simulation.nowMs, exchange.request.headers, (what) => this.#count(what));
@@ -307,7 +375,11 @@ class WebAtWork implements SimulatedWeb {
   #nextFailure({ request, host, path }: Exchange): Failure | null {
     const failures =
       path === '/robots.txt' ? host.robotsFailures : (this.#landscape.pages.get(request.url)?.failures ?? []);
-    return failures[this.#attempts.get(request.url) ?? 0] ?? null;
+    const attempt = this.#attempts.get(request.url) ?? 0;
+    const planned = failures[attempt];
+    const { lateFaults } = this.#settings;
+    if (planned !== undefined || lateFaults === 0) return planned ?? null;
+    return drawLateFailure(lateFaults, this.#random.fork(`late ${request.url} ${attempt}`));
   }
 
   // -- the way back -----------------------------------------------------------------------------------------------
@@ -315,8 +387,9 @@ class WebAtWork implements SimulatedWeb {
   #resultOf(exchange: Exchange, answer: Exclude<Answer, { kind: 'endless' }>, durationMs: number): FetchResult {
     const { request } = exchange;
     if (answer.kind === 'broken') {
-      const code = answer.status === null ? 'connection_reset' : 'truncated';
-      return { ...failure(code, 'the connection broke', durationMs), status: answer.status };
+      const { head } = answer;
+      const code = head === null ? 'connection_reset' : 'truncated';
+      return { ...failure(code, 'the connection broke', durationMs), status: head?.status ?? null };
     }
     const { status, headers, body } = answer;
     const isCut = body.length > request.bodyBytesMax;
@@ -366,7 +439,9 @@ class WebAtWork implements SimulatedWeb {
 
   #resolve(name: HostName, signal: AbortSignal): Promise<Resolution> {
     const random = this.#random.fork(`name ${name} ${this.#lookups.get(name) ?? 0}`);
-    const resolution = this.#resolutionOf(name, random);
+    const cut = this.#cutNow();
+    const resolution = cut === null ? this.#resolutionOf(name, random) : this.#unresolved(cut, name);
+    const takesMs = cut?.silent === true ? RESOLVE_MS_MAX : random.span(0.2, 60);
     return new Promise((resolve) => {
       const { owner } = this.#simulation;
       const interrupt = (): void => {
@@ -377,9 +452,15 @@ class WebAtWork implements SimulatedWeb {
         signal.removeEventListener('abort', interrupt);
         resolve(resolution);
       };
-      const answer = this.#simulation.after(random.span(0.2, 60), deliver, { owner, label: `resolve ${name}` });
+      const answer = this.#simulation.after(takesMs, deliver, { owner, label: `resolve ${name}` });
       signal.addEventListener('abort', interrupt, { once: true });
     });
+  }
+
+  #unresolved(cut: Cut, name: HostName): Resolution {
+    cut.tries.push({ atMs: this.#simulation.nowMs, host: name });
+    this.#count('cut');
+    return { kind: 'failed', code: 'dns_failed', detail: 'the network is down', expiresInMs: 5_000 };
   }
 
   #resolutionOf(name: HostName, random: Random): Resolution {
@@ -416,110 +497,6 @@ class WebAtWork implements SimulatedWeb {
   }
 }
 
-// -- answers --------------------------------------------------------------------------------------------------------
-
-function failing(fault: Failure): Answer {
-  switch (fault.kind) {
-    case 'status':
-      return plainStatus(fault.status, fault.retryAfterSeconds);
-    case 'reset':
-    case 'stale':
-      return { kind: 'broken', status: null };
-    case 'truncated':
-      return { kind: 'broken', status: 200 };
-    case 'silent':
-      return { kind: 'endless', status: null };
-  }
-}
-
-function robotsAnswer(
-  host: Host,
-  nowMs: number,
-  requestHeaders: readonly Header[],
-  count: (what: string) => void,
-): Answer {
-  const text = robotsText(host, nowMs);
-  if (text === null) return plainStatus(host.robots === 'forbidden' ? 403 : 404);
-  const etag = `"${text.length}"`;
-  // What a 304 confirms is told to the witness whole: it rules from now on as if it had been sent.
-  if (headerOf(requestHeaders, 'if-none-match') === etag) {
-    count('robots not modified');
-    return { ...whole(304, [['ETag', etag]], new Uint8Array(0)), robots: text };
-  }
-  const headers: Header[] = [
-    ['Content-Type', 'text/plain'],
-    ['ETag', etag],
-  ];
-  return { ...whole(200, headers, bytesOf(text)), robots: text };
-}
-
-function pageAnswer(page: Page, requestHeaders: readonly Header[]): Answer {
-  const { final } = page;
-  switch (final.kind) {
-    case 'page':
-    case 'poison':
-      return documentAnswer(page, final.kind === 'page' && final.coding === 'gzip', requestHeaders);
-    case 'binary':
-      return whole(
-        200,
-        [['Content-Type', 'application/octet-stream']],
-        Uint8Array.from({ length: 256 }, (_, index) => index),
-      );
-    case 'redirect':
-      return whole(final.status, [['Location', final.target]], bytesOf('moved'));
-    case 'missing':
-      return plainStatus(404);
-    case 'gone':
-      return plainStatus(410);
-    case 'failing':
-      return plainStatus(500);
-    case 'endless':
-      return { kind: 'endless', status: 200 };
-  }
-}
-
-function documentAnswer(page: Page, gzip: boolean, requestHeaders: readonly Header[]): Answer {
-  const etag = `"${page.path}"`;
-  if (headerOf(requestHeaders, 'if-none-match') === etag) return whole(304, [['ETag', etag]], new Uint8Array(0));
-  const html = bytesOf(htmlOf(page));
-  const headers: Header[] = [
-    ['Content-Type', 'text/html; charset=utf-8'],
-    ['ETag', etag],
-  ];
-  if (!gzip) return whole(200, headers, html);
-  return whole(200, [...headers, ['Content-Encoding', 'gzip']], Uint8Array.from(gzipSync(html)));
-}
-
-/** Links in turn absolute and relative where that is possible, so that both are read. */
-function htmlOf(page: Page): string {
-  const anchors = page.links.map((link, index) => {
-    const isOwn = link.startsWith(`${page.host.origin}/`);
-    const href = isOwn && index % 2 === 0 ? link.slice(page.host.origin.length) : link;
-    return `<li><a href="${href}">${index}</a></li>`;
-  });
-  return `<!doctype html><html lang="en"><head><title>${page.path} of ${page.host.name}</title></head>
-<body><h1>Page ${page.path}</h1><p>This is ${page.url}, and it says so in a few words.</p><ul>${anchors.join('')}</ul></body></html>\n`;
-}
-
-function plainStatus(status: number, retryAfterSeconds: number | null = null): Answer {
-  const headers: Header[] = [['Content-Type', 'text/plain']];
-  if (retryAfterSeconds !== null) headers.push(['Retry-After', String(retryAfterSeconds)]);
-  return { ...whole(status, headers, bytesOf(`status ${status}\n`)), retryAfterSeconds };
-}
-
-function whole(status: number, headers: readonly Header[], body: Uint8Array): Extract<Answer, { kind: 'whole' }> {
-  const measured: Header[] = [...headers, ['Content-Length', String(body.length)]];
-  return { kind: 'whole', status, headers: measured, body, retryAfterSeconds: null, robots: null };
-}
-
 function failure(code: FetchFailure['code'], detail: string, durationMs: number): FetchFailure {
   return { kind: 'failure', code, detail, status: null, durationMs, reusedConnection: false };
-}
-
-function headerOf(headers: readonly Header[], name: string): string | null {
-  return headers.find(([spelled]) => spelled.toLowerCase() === name)?.[1] ?? null;
-}
-
-function bytesOf(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
 }

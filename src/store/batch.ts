@@ -12,7 +12,8 @@ import type { SettingsChange } from '../domain/crawl-settings.js';
 import { type HostName, partitionOf } from '../domain/host.js';
 import type { Archived, DeadLetter, QueuePosition, UrlRecord } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
-import { isAtRest, maySeedAgain, queuedAgain } from '../policy/history.js';
+import { isAtRest, maySeedAgain, queuedAgain, queuedByChain } from '../policy/history.js';
+import { comesBackTo } from '../policy/redirect-chain.js';
 import type {
   Admission,
   ArchiveEntry,
@@ -70,7 +71,7 @@ export interface Prepared {
   readonly recounted: ReadonlyMap<HostName, Recounted>;
   /** URL keys and dead letters that are there already, of those that are to be asked. */
   readonly known: ReadonlySet<UrlKey>;
-  /** Of them, seeds that are admitted once more: their records. */
+  /** Of them, seeds that are admitted once more, and URLs that a chain of redirects comes back to: their records. */
   readonly again: ReadonlyMap<UrlKey, UrlRecord>;
   /** Responses that the archive holds, by payload digest, of those that the parts bring. */
   readonly originals: ReadonlyMap<string, Archived>;
@@ -132,7 +133,7 @@ export async function prepare(
     if (unreadable.includes(host)) queues.set(host, counted.queue);
   }
   const known = await knownOf(store.database, queues, parts);
-  const again = await seedsAgain(store.database, queues, parts, known);
+  const again = await admittedAgain(store.database, queues, parts, known);
   const deadBefore = await deadOf(store.database, queues, parts, again);
   const originals = await originalsOf(store.database, parts);
   const asks = parts.some((part) => part.admitted.some((it) => it.ifAbsent));
@@ -185,8 +186,8 @@ async function knownOf(
   return presentOf(database, asked);
 }
 
-/** A command's seeds that were known before it. */
-async function seedsAgain(
+/** What was known before and is admitted once more: a command's seeds, and where a chain of redirects comes back to. */
+async function admittedAgain(
   database: Database,
   queues: ReadonlyMap<HostName, HostQueue>,
   parts: readonly Part[],
@@ -194,17 +195,23 @@ async function seedsAgain(
 ): Promise<ReadonlyMap<UrlKey, UrlRecord>> {
   const again = new Map<UrlKey, UrlRecord>();
   for (const part of parts) {
-    if (part.kind !== 'seed') continue;
-    const asked = part.admitted.map(({ record }) => record).filter(({ key }) => known.has(key));
+    const asked = part.admitted
+      .map(({ record }) => record)
+      .filter(({ key, chain }) => known.has(key) && (part.kind === 'seed' || comesBackTo(key, chain)));
+    if (asked.length === 0) continue;
     const values = await database.getMany(asked.map(({ key, host }) => registryKey(partitionIn(queues, host), key)));
     asked.forEach(({ key, host }, i) => {
       const value = values[i];
       const record = value === undefined ? null : decodeRecord(value, key, host);
       if (record === null || record instanceof Poison) return;
-      if (maySeedAgain(record) || (part.again && isAtRest(record))) again.set(key, record);
+      if (mayEnterAgain(part, record)) again.set(key, record);
     });
   }
   return again;
+}
+
+function mayEnterAgain(part: Part, record: UrlRecord): boolean {
+  return part.kind === 'seed' ? maySeedAgain(record) || (part.again && isAtRest(record)) : isAtRest(record);
 }
 
 async function originalsOf(database: Database, parts: readonly Part[]): Promise<ReadonlyMap<string, Archived>> {
@@ -409,7 +416,8 @@ class Building {
       return;
     }
     this.#admitted?.add(found.key);
-    const record = before === undefined ? found : queuedAgain(before, found);
+    const record =
+      before === undefined ? found : found.chain === null ? queuedAgain(before, found) : queuedByChain(before, found);
     if (before?.state === 'dead') this.#redeem(before);
     const draft = this.draftOf(record.host);
     const at = positionOfAdmitted(record, sequence);

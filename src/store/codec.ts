@@ -8,6 +8,7 @@
  * 2. A version's shape never changes. A new shape is a new version, and the old one stays readable.
  */
 import { Packr } from 'msgpackr';
+import type { Chain, ChainCookie } from '../domain/chain.js';
 import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { type Attempt, CODES, type Code, type OutcomeKind } from '../domain/outcome.js';
@@ -35,7 +36,7 @@ function pack(tuple: readonly unknown[]): Buffer {
 
 export function encodeRecord(record: UrlRecord): Buffer {
   return pack([
-    2,
+    3,
     record.url,
     record.host,
     record.state,
@@ -55,12 +56,13 @@ export function encodeRecord(record: UrlRecord): Buffer {
     record.robots === null ? null : encodeRobotsEvidence(record.robots),
     record.element,
     record.archived === null ? null : encodeArchived(record.archived, record.url),
+    record.chain === null ? null : encodeChain(record.chain),
   ]);
 }
 
 /** The key is the row's own; the host is that of the row's queue, and must be the record's. */
 export function decodeRecord(bytes: Uint8Array, key: UrlKey, host: HostName): UrlRecord | Poison {
-  const row = decodeVersions(bytes, [18, 20]);
+  const row = decodeVersions(bytes, [18, 20, 21]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   const record: UrlRecord = {
@@ -82,9 +84,10 @@ export function decodeRecord(bytes: Uint8Array, key: UrlKey, host: HostName): Ur
     lastModified: read.textOrNull(15),
     digest: read.textOrNull(16),
     robots: row[17] === null ? null : decodeRobotsEvidence(read.fields(17), () => read.wrong(17)),
-    // Version 1 ends before them.
+    // Version 1 ends before these two, version 2 before the last.
     element: row.length === 18 ? null : read.textOrNull(18),
     archived: row.length === 18 || row[19] === null ? null : decodeArchived(read.tuple(19, 4), read.text(1)),
+    chain: row.length < 21 || row[20] === null ? null : decodeChain(read.tuple(20, 2), () => read.wrong(20)),
   };
   if (record.priority >= PRIORITY_CLASSES) read.wrong(8);
   if (record.host !== host) read.wrong(2);
@@ -160,6 +163,33 @@ function decodeArchived(read: Fields, ownUrl: string): Archived {
     recordId: read.text(1),
     atMs: read.number(2),
     payloadDigest: read.text(3),
+  };
+}
+
+function encodeChain({ steps, cookies }: Chain): readonly unknown[] {
+  return [
+    steps.map((step) => [step.key, step.cookies]),
+    cookies?.map((it) => [it.name, it.value, it.domain, it.hostOnly, it.path, it.secure, it.expiresAtMs]) ?? null,
+  ];
+}
+
+function decodeChain(read: Fields, refuse: () => void): Chain {
+  const steps = read.items(0, (it) => ({ key: it.text(0), cookies: it.count(1) }));
+  const cookies = read.isNull(1) ? null : read.items(1, decodeChainCookie);
+  if (steps.length < 2) read.wrong(0);
+  if (read.poison !== null) refuse();
+  return { steps, cookies };
+}
+
+function decodeChainCookie(read: Fields): ChainCookie {
+  return {
+    name: read.text(0),
+    value: read.text(1),
+    domain: read.text(2),
+    hostOnly: read.flag(3),
+    path: read.text(4),
+    secure: read.flag(5),
+    expiresAtMs: read.numberOrNull(6),
   };
 }
 
@@ -514,6 +544,10 @@ class Fields {
     if (typeof value === 'string') return value;
     this.wrong(index);
     return '';
+  }
+
+  isNull(index: number): boolean {
+    return this.row[index] === null;
   }
 
   textOrNull(index: number): string | null {

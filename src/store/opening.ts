@@ -104,7 +104,7 @@ async function openStoreOn(database: Database, options: OpeningOptions, belief: 
   const distrust = belief.distrust || !(await forceToDisk(files, known)); // 4
   const { leap } = belief;
   const repaired = await repairFiles({ database, files, known, state: stored, distrust, leap, notes });
-  await cutFiles(files, known.marks, notes);
+  await cutFiles(files, committedLengths(known.marks, repaired.state.archiveNumber), notes);
   await markRunning(database, repaired); // 5
   await sortLeftOver(database, files, repaired.state.archiveNumber, notes);
   const { state } = repaired;
@@ -252,9 +252,18 @@ async function setAsideNow(database: Database, poison: PoisonList, restore: (bat
   await batch.write(true);
 }
 
+/** Of every file, those included that a commit was to begin and did not: nothing of them is vouched for. */
+function committedLengths(marks: ReadonlyMap<string, FileMark>, archiveNumber: number): Map<string, number> {
+  const archives = [archiveFile(archiveNumber), archiveFile(archiveNumber + 1)];
+  const begun = [PAGES_FILE, ...archives, ...archives.map(indexFileOf)];
+  const lengths = new Map(begun.map((name) => [name, 0]));
+  for (const [name, { length }] of marks) lengths.set(name, length);
+  return lengths;
+}
+
 /** D4: what no commit vouches for is cut off. */
-async function cutFiles(files: FileSystem, marks: ReadonlyMap<string, FileMark>, notes: string[]): Promise<void> {
-  for (const [name, { length }] of marks) {
+async function cutFiles(files: FileSystem, lengths: ReadonlyMap<string, number>, notes: string[]): Promise<void> {
+  for (const [name, length] of lengths) {
     const size = (await files.size(name)) ?? 0;
     if (size <= length) continue;
     const file = await files.open(name);

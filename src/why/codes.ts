@@ -259,6 +259,11 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     follows: OVER,
     advice: 'Open the URL by hand: the site may send visitors in circles.',
   },
+  redirect_loop: {
+    said: 'it redirects back to where its chain of redirects has been, and brings no cookie that is new',
+    follows: OVER,
+    advice: 'Open the URL by hand: the site may ask for a login, or send visitors in circles.',
+  },
   interrupted: {
     said: 'the crawl was being stopped',
     follows: 'It stays queued.',

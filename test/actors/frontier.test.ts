@@ -63,6 +63,7 @@ const found = (candidates: readonly Candidate[], changes: Partial<Found> = {}): 
   hopPath: 'L',
   depth: 1,
   seedRedirect: false,
+  chain: null,
   robots: [],
   candidates,
   ...changes,
@@ -234,6 +235,25 @@ describe('admission', () => {
       [urls[1], true],
       [urls[2], true],
     ]);
+  });
+
+  it('P6: a redirect’s target gets the chain, also one that the chain has been at; a link never does', () => {
+    const stage = crawling(props());
+    const [target, link] = [
+      candidateOf('http://a.example/r', { source: 'redirect' }),
+      candidateOf('http://a.example/l'),
+    ];
+    const step = (key: string) => ({ key, cookies: 0 });
+    const chain = { steps: [step(target.key), step('b'), step(target.key)], cookies: [] };
+    stage.tell(visit(found([target], { chain })));
+    stage.tell(visit(found([link])));
+    expect(admittedIn(stage.take()).map(({ record, ifAbsent }) => [record.url, record.chain, ifAbsent])).toEqual([
+      [target.url, chain, true],
+      [link.url, null, false],
+    ]);
+    // While its admission is not yet recorded it is in the queue, or about to be.
+    stage.tell(visit(found([target], { chain })));
+    expect(admittedIn(stage.take())).toEqual([]);
   });
 
   it('P6: a seed’s redirect widens the scope to another host of its site, and says so', () => {

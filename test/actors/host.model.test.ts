@@ -65,6 +65,7 @@ const ANSWERS: Answer[] = [
   'ok',
   'redirect home',
   'redirect away',
+  'sent back',
   'missing',
   'forbidden',
   'throttled',
@@ -88,6 +89,7 @@ function steps(crashOdds: number): fc.Arbitrary<Step> {
   const scheme = fc.constantFrom('http' as const, 'http' as const, 'https' as const);
   const answer = fc.oneof(
     { weight: 6, arbitrary: fc.constant('ok' as const) },
+    { weight: 2, arbitrary: fc.constant('sent back' as const) },
     { weight: 8, arbitrary: fc.constantFrom(...ANSWERS) },
   );
   const resolution = fc.constantFrom(ADDRESSES, ADDRESSES, ADDRESSES, ADDRESSES, FAILED, REFUSED);
@@ -136,8 +138,8 @@ function steps(crashOdds: number): fc.Arbitrary<Step> {
   return fc.oneof(...kinds.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 }
 
-function tried(crashOdds: number, numRuns: number): { requests: number; rests: number; left: number } {
-  const sum = { requests: 0, rests: 0, left: 0 };
+function tried(crashOdds: number, numRuns: number): { requests: number; rests: number; left: number; carried: number } {
+  const sum = { requests: 0, rests: 0, left: 0, carried: 0 };
   fc.assert(
     fc.property(fc.array(steps(crashOdds), { minLength: 60, maxLength: 250 }), (all) => {
       const world = new HostWorld();
@@ -146,6 +148,7 @@ function tried(crashOdds: number, numRuns: number): { requests: number; rests: n
       sum.requests += world.requests;
       sum.rests += world.rests;
       sum.left += world.left.length;
+      sum.carried += world.carried;
     }),
     { numRuns, seed: 20260701 + crashOdds },
   );
@@ -153,13 +156,15 @@ function tried(crashOdds: number, numRuns: number): { requests: number; rests: n
 }
 
 describe('a host in random worlds', () => {
-  it('P1 to P5, D1, D2, R1: in a web that fails, every row leaves once, nothing is asked against the rules', () => {
-    const { requests, rests, left } = tried(0, 150);
+  it('P1 to P6, D1, D2, R1: in a web that fails, every row leaves once, nothing is asked against the rules', () => {
+    const { requests, rests, left, carried } = tried(0, 150);
     expect(Math.min(requests, rests, left)).toBeGreaterThan(400);
+    expect(carried).toBeGreaterThan(20);
   });
 
   it('B4: and so it is where the host itself crashes', () => {
-    const { requests, rests, left } = tried(20, 150);
+    const { requests, rests, left, carried } = tried(20, 150);
     expect(Math.min(requests, rests, left)).toBeGreaterThan(400);
+    expect(carried).toBeGreaterThan(20);
   });
 });

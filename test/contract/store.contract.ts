@@ -5,7 +5,7 @@ import { NO_SETTINGS } from '../../src/domain/crawl-settings.js';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { partitionOf } from '../../src/domain/host.js';
-import type { PriorityClass } from '../../src/domain/record.js';
+import type { PriorityClass, UrlRecord } from '../../src/domain/record.js';
 import type { HostPart } from '../../src/protocols/commit.js';
 import type { StorePort } from '../../src/protocols/ports.js';
 import { encodeRecord } from '../../src/store/codec.js';
@@ -168,6 +168,49 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(receipt.totals).toMatchObject({ urls: 3, ready: 1 });
       const { head } = await store.loadHost('a.test', 5);
       expect(head.ready.map(({ record }) => [record.url, record.state])).toEqual([[refused, 'queued']]);
+    });
+
+    it('P6: a chain of redirects comes back to a URL at rest: the same record, once, and to no other', async () => {
+      const [first, login, waiting, fresh] = ['first', 'login', 'waiting', 'fresh'].map(
+        (name) => `http://a.test/${name}`,
+      ) as [string, string, string, string];
+      const cookie = { value: '1', domain: 'a.test', hostOnly: true, path: '/', secure: false, expiresAtMs: null };
+      const chainOf = (...urls: string[]) => ({
+        steps: urls.map((url, cookies) => ({ key: keyOf(url), cookies })),
+        cookies: [{ name: 's', ...cookie }],
+      });
+      const back = (url: string, sequence: number, chain: UrlRecord['chain']) => {
+        const found = recordOf(url, { source: 'redirect', via: login, hopPath: 'RR', depth: 0, priority: 1, chain });
+        return { record: found, sequence, ifAbsent: true };
+      };
+      const known = { state: 'redirected', depth: 4, hopPath: 'LLLL', etag: '"1"', digest: 'sha1:X' } as const;
+      const moves = [{ from: ready(1), to: null, record: recordOf(first, known) }];
+      await store.commit(1, [seedPart([first, login, waiting].map((url, i) => admission(url, i + 1)))], false);
+      await store.commit(2, [hostPart('a.test', { moves })], false);
+      const settled = { from: ready(2), to: null, record: recordOf(login, { state: 'redirected' }) };
+      const chain = chainOf(first, login, first);
+      const admitted = [
+        back(first, 4, chain),
+        // Once in a commit; not what stands in the queue; not what the chain has never been at.
+        back(first, 5, chain),
+        back(waiting, 6, chainOf(waiting, login, waiting)),
+        back(login, 7, chainOf(first, login)),
+        back(fresh, 8, chainOf(first, fresh)),
+      ];
+      const receipt = await store.commit(3, [hostPart('a.test', { moves: [settled], admitted })], true);
+      expect(receipt.known).toEqual([first, waiting, login].map(keyOf));
+      expect(receipt.totals).toMatchObject({ urls: 4, ready: 3 });
+      await again();
+      const { head } = await store.loadHost('a.test', 9);
+      expect(head.ready.map(({ at, record }) => [at.sequence, record.url, record.chain])).toEqual([
+        [4, first, chain],
+        [8, fresh, chainOf(first, fresh)],
+        [3, waiting, null],
+      ]);
+      const { via, depth, hopPath, etag, state } = head.ready[0]?.record ?? recordOf(first);
+      expect({ via, depth, hopPath, etag, state }).toEqual({
+        ...{ via: null, depth: 4, hopPath: 'LLLL', etag: '"1"', state: 'queued' },
+      });
     });
 
     it('P4: blocked rows are counted apart, keep their order, and go back to ready', async () => {

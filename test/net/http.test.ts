@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { guardRules } from '../../src/net/guard.js';
 import { createHttpClient, type HttpClient, type HttpClientOptions } from '../../src/net/http.js';
 import type { FetchedResponse, FetchFailure, FetchRequest, FetchResult } from '../../src/domain/fetching.js';
+import { judgeTransport } from '../../src/policy/judgement.js';
 import { type Misbehaviour, RawServer } from './raw-server.js';
 
 const signal = new AbortController().signal;
@@ -376,6 +377,40 @@ describe('bounds at n and n+1 (S2)', () => {
     expect(client.socketsOpen()).toBe(2);
     await client.fetch(requestTo(server, { host: 'a.test' }), signal);
     expect(server.connections).toBe(3);
+  });
+});
+
+describe('P3: what a server asked for', () => {
+  const refusal = 'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 120\r\n';
+  it.each<[string, string, (socket: Socket) => unknown]>([
+    ['cut short', 'truncated', (socket) => socket.end(`${refusal}Content-Length: 9\r\n\r\nx`)],
+    [
+      'without its last chunk',
+      'truncated',
+      (socket) => socket.end(`${refusal}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n`),
+    ],
+    [
+      'broken off',
+      'connection_reset',
+      (socket) => socket.write(`${refusal}\r\nx`, () => setTimeout(() => socket.resetAndDestroy(), 20)),
+    ],
+    ['dripping', 'too_slow', (socket) => (socket.write(`${refusal}\r\n`), drip(socket, 'x', 20))],
+    ['that never comes', 'timeout', (socket) => socket.write(`${refusal}Content-Length: 9\r\n\r\n`)],
+    ['declared too large', 'too_large', (socket) => socket.write(`${refusal}Content-Length: 99999999\r\n\r\n`)],
+    [
+      'that is too large',
+      'too_large',
+      (socket) => (socket.write(`${refusal}\r\n`), drip(socket, 'z'.repeat(200_000), 1)),
+    ],
+  ])('is told though its body is one %s', async (_, code, answer) => {
+    const server = await serverWith(answer);
+    const client = clientWith();
+    const result = failure(await client.fetch({ ...requestTo(server), deadlineMs: 400 }, signal));
+    expect(result).toMatchObject({ code, status: 503 });
+    expect(result.headers).toContainEqual(['Retry-After', '120']);
+    expect(judgeTransport(result, { hadValidators: false, nowWallMs: 0 })).toMatchObject({
+      ...{ outcome: 'throttled', next: 'host_waits', delivery: 0, throttle: { retryAfterMs: 120_000 } },
+    });
   });
 });
 

@@ -207,6 +207,47 @@ describe('the table of judgement: no whole answer', () => {
     expect([200, 404, 499, 600].map(judge)).toEqual(['truncated', 'truncated', 'truncated', 'truncated']);
   });
 
+  it('P3: and what it asked for before its body broke holds, measured by its own Date', () => {
+    const date = new Date(NOW).toUTCString();
+    const asked = (status: number, headers: readonly Header[], code: FetchFailure['code'] = 'truncated') =>
+      judgeTransport(failure(code, { status, headers }), { hadValidators: false, nowWallMs: NOW + 3_600_000 }).throttle;
+    for (const code of ['truncated', 'connection_reset', 'too_slow', 'too_large', 'timeout'] as const) {
+      expect(asked(503, [['Retry-After', '120']], code)).toEqual({ retryAfterMs: 120_000 });
+      expect(
+        asked(
+          429,
+          [
+            ['retry-after', new Date(NOW + 60_000).toUTCString()],
+            ['Date', date],
+          ],
+          code,
+        ),
+      ).toEqual({
+        retryAfterMs: 60_000,
+      });
+    }
+    expect(asked(503, [])).toEqual({ retryAfterMs: null });
+    // On any 5xx it makes a throttle of it; on anything else it says nothing.
+    expect(asked(500, [['Retry-After', '7']])).toEqual({ retryAfterMs: 7_000 });
+    expect([asked(500, []), asked(200, [['Retry-After', '7']])]).toEqual([null, null]);
+  });
+
+  it('P3: of two Retry-After the longer one counts, in whatever spelling and order', () => {
+    const asked = (...values: string[]) =>
+      judgeTransport(
+        response(
+          503,
+          values.map((value, i) => [i === 0 ? 'Retry-After' : 'RETRY-AFTER', value]),
+        ),
+        PLAIN,
+      );
+    const date = new Date(NOW + 300_000).toUTCString();
+    expect(asked('120', date).throttle).toEqual({ retryAfterMs: 300_000 });
+    expect(asked(date, '120').throttle).toEqual({ retryAfterMs: 300_000 });
+    expect(asked('soon', '120').throttle).toEqual({ retryAfterMs: 120_000 });
+    expect(asked('soon', '').throttle).toEqual({ retryAfterMs: null });
+  });
+
   it('R3: a kept connection that the server had closed costs no delivery and tells the breaker nothing', () => {
     const stale = judgeTransport(failure('connection_reset', { reusedConnection: true }), PLAIN);
     expect(stale).toMatchObject({ next: 'retry_fresh', delivery: 0, breaker: 'none' });

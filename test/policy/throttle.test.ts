@@ -41,7 +41,18 @@ describe('P3 Retry-After (RFC 9110 §10.2.3)', () => {
     ['1e3', null],
     ['soon', null],
     ['', null],
-    ['120, 240', null],
+    ['+5', null],
+    ['5 s', null],
+    ['5;', null],
+    // Of several the longest that can be read (RFC 9110 §5.3).
+    ['120, 240', 240_000],
+    ['240,120', 240_000],
+    ['soon, 7', 7_000],
+    ['7, 1.5,', 7_000],
+    ['0, -5', 0],
+    ['120, 21', 120_000],
+    [',', null],
+    ['soon, 1.5', null],
     ['0x10', null],
     ['٣', null],
   ])('of %j is %j ms', (value, ms) => {
@@ -72,6 +83,53 @@ describe('P3 Retry-After (RFC 9110 §10.2.3)', () => {
     expect(of(-1_000)).toBe(0);
     expect(of(RETRY_AFTER_MS_MAX)).toBe(RETRY_AFTER_MS_MAX);
     expect(of(RETRY_AFTER_MS_MAX + 1_000)).toBe(RETRY_AFTER_MS_MAX);
+  });
+
+  it('C01: is what an independent reading makes of any header, the good, the bad and several of them', () => {
+    const offsets = fc.constantFrom(-86_400, -3_600, -1, 0, 1, 59, 120, 3_600, 86_399, 86_400, 86_401, 10 ** 9);
+    const element = fc.oneof(
+      fc.nat(200_000).map((seconds) => ({ text: String(seconds), seconds })),
+      fc.constantFrom('9'.repeat(30), '00000099999999').map((text) => ({ text, seconds: 86_400 })),
+      fc
+        .constantFrom(
+          'soon',
+          '-1',
+          '1.5',
+          '1e3',
+          '',
+          'Thu',
+          '0x10',
+          '1h',
+          '٣',
+          'NaN',
+          'Infinity',
+          '2026-03-10T12:00:00Z',
+        )
+        .map((text) => ({ text, seconds: null })),
+      fc.tuple(offsets, fc.nat(2)).map(([seconds, form]) => ({ seconds, form })),
+    );
+    const skew = fc.constantFrom(0, 3_600, -3_600, 86_400 * 365);
+    const space = fc.constantFrom('', ' ', '\t');
+    fc.assert(
+      fc.property(
+        fc.array(element, { minLength: 1, maxLength: 4 }),
+        skew,
+        fc.nat(2),
+        space,
+        (all, skewSeconds, form, gap) => {
+          const server = NOW + skewSeconds * 1000;
+          const texts = all.map((it) =>
+            'text' in it ? it.text : (spellings(server + it.seconds * 1000)[it.form] as string),
+          );
+          const bounded = all.flatMap(({ seconds }) =>
+            seconds === null ? [] : [Math.min(86_400, Math.max(0, seconds))],
+          );
+          const expected = bounded.length === 0 ? null : Math.max(...bounded) * 1000;
+          expect(retryAfterMsOf(texts.join(`${gap},`), spellings(server)[form] as string, NOW)).toBe(expected);
+        },
+      ),
+      { numRuns: 2_000 },
+    );
   });
 
   it('whatever is sent, the answer is null or within its bounds', () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { productionEngine } from '../../src/sim/engine.js';
 import { tellStory } from '../../src/sim/story.js';
-import { runUniverse, type UniverseResult, type UniverseSettings } from '../../src/sim/universe.js';
+import type { UniverseSettings } from '../../src/sim/settings.js';
+import { runUniverse, type UniverseResult } from '../../src/sim/universe.js';
 
 const SIZE = { hosts: 5, pages: 40, eventsMax: 400_000, simulatedMsMax: 10 * 86_400_000, openings: true };
 

@@ -28,6 +28,21 @@ const decoders: readonly (readonly [string, (bytes: Uint8Array) => unknown])[] =
   ['version', codec.decodeVersion],
 ];
 
+/** As of one on whose behalf redirects have led there. */
+const CHAINED = recordOf('http://a.test/b', {
+  state: 'queued',
+  chain: {
+    steps: [
+      { key: keyOf('x'), cookies: 0x811c9dc5 },
+      { key: keyOf('http://a.test/b'), cookies: 0 },
+    ],
+    cookies: [
+      { name: 's', value: '1', domain: 'a.test', hostOnly: true, path: '/', secure: false, expiresAtMs: null },
+      { name: 't', value: '', domain: 'test', hostOnly: false, path: '/b', secure: true, expiresAtMs: 5 },
+    ],
+  },
+});
+
 describe('the codec of rows', () => {
   it('gives back what it was given', () => {
     const copy = (it: Buffer) => Buffer.from(it);
@@ -71,23 +86,49 @@ describe('the codec of rows', () => {
     );
   });
 
-  it('D6: a record with any one byte changed is read or is poison, never an exception', () => {
-    const bytes = Buffer.from(codec.encodeRecord(RECORD));
-    for (let i = 0; i < bytes.length; i++) {
-      for (const flip of [1, 0x80, 0xff]) {
-        const changed = Buffer.from(bytes);
-        changed[i] = (changed[i] as number) ^ flip;
-        expect(() => codec.decodeRecord(changed, RECORD.key, RECORD.host)).not.toThrow();
-      }
-      expect(codec.decodeRecord(bytes.subarray(0, i), RECORD.key, RECORD.host)).toBeInstanceOf(codec.Poison);
+  it('P6: a chain comes back as it was, with its cookies or without any; half of one is poison', () => {
+    const decoded = (row: Uint8Array) => codec.decodeRecord(Buffer.from(row), CHAINED.key, CHAINED.host);
+    const { chain } = CHAINED;
+    for (const cookies of [chain?.cookies ?? [], [], null]) {
+      const record = { ...CHAINED, chain: chain === null ? null : { ...chain, cookies } };
+      expect(decoded(codec.encodeRecord(record))).toEqual(record);
+    }
+    const steps = [
+      ['k', 1],
+      ['l', 2],
+    ];
+    const cookie: unknown[] = ['s', '1', 'a.test', true, '/', false, null];
+    const broken: unknown[] = [[], [steps], [steps, [], 1], [[['k', 1]], []], [[['k'], ['l', 2]], []], [steps, 'x'], 7];
+    for (const at of cookie.keys()) broken.push([steps, [cookie.with(at, at === 6 ? 'soon' : 5)]]);
+    for (const wrong of broken) {
+      const row = unpack(codec.encodeRecord(CHAINED)) as unknown[];
+      row[20] = wrong;
+      expect(decoded(pack(row))).toBeInstanceOf(codec.Poison);
     }
   });
 
-  it('reads records and unsynced batches of version 1: of what they did not have, nothing', () => {
+  it.each([RECORD, CHAINED])(
+    'D6: a record with any one byte changed is read or is poison, never an exception',
+    (record) => {
+      const bytes = Buffer.from(codec.encodeRecord(record));
+      for (let i = 0; i < bytes.length; i++) {
+        for (const flip of [1, 0x80, 0xff]) {
+          const changed = Buffer.from(bytes);
+          changed[i] = (changed[i] as number) ^ flip;
+          expect(() => codec.decodeRecord(changed, record.key, record.host)).not.toThrow();
+        }
+        expect(codec.decodeRecord(bytes.subarray(0, i), record.key, record.host)).toBeInstanceOf(codec.Poison);
+      }
+    },
+  );
+
+  it('reads records and unsynced batches of earlier versions: of what they did not have, nothing', () => {
     const { element: _, archived: __, ...known } = RECORD;
     const row = unpack(codec.encodeRecord(RECORD)) as unknown[];
     const first = pack([1, ...row.slice(1, 18)]);
     expect(codec.decodeRecord(first, RECORD.key, RECORD.host)).toEqual({ ...known, element: null, archived: null });
+    const second = pack([2, ...row.slice(1, 20)]);
+    expect(codec.decodeRecord(second, RECORD.key, RECORD.host)).toEqual({ ...RECORD, chain: null });
     const batch = { segments: [{ file: 'f', start: 1, end: 2 }], visits: [{ key: 'k', host: 'h' }], pages: 3 };
     const earlier = pack([1, [['f', 1, 2]], [['k', 'h']], 3]);
     expect(codec.decodeUnsynced(earlier)).toEqual({ ...batch, digests: [] });

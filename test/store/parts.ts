@@ -33,6 +33,7 @@ export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlReco
     lastModified: null,
     digest: null,
     archived: null,
+    chain: null,
     robots: null,
     ...changes,
   };

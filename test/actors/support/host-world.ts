@@ -53,6 +53,7 @@ export type Answer =
   | 'ok'
   | 'redirect home'
   | 'redirect away'
+  | 'sent back'
   | 'missing'
   | 'forbidden'
   | 'throttled'
@@ -115,11 +116,17 @@ export class HostWorld {
   private readonly errandsOut: (Errand & { readonly atMs: number })[] = [];
   errandsIn = 0;
   errandsDone = 0;
+  /** Requests with a cookie. */
+  carried = 0;
   // What is known.
   private readonly disallows = new Map<string, boolean>();
   private readonly hops = new Map<string, number>();
   requests = 0;
   rests = 0;
+  /** Rows that its commits wrote. */
+  written = 0;
+  /** Rows that the store showed it. */
+  shown = 0;
 
   // -- what happens ---------------------------------------------------------------------------------------------------
 
@@ -159,6 +166,15 @@ export class HostWorld {
     this.rows.set(sequence, readyEntry(`${scheme}://${NAME}${path}?${sequence}`, sequence, { priority }));
     if (before === null) this.heads = this.heads.map((head, p) => (p === priority ? sequence : head));
     this.news(before);
+  }
+
+  /** So many rows that stand there before it is woken. */
+  fill(count: number): void {
+    for (let i = 0; i < count; i++) {
+      const sequence = this.nextSequence++;
+      this.rows.set(sequence, readyEntry(`http://${NAME}/p?${sequence}`, sequence, { priority: 1 }));
+    }
+    this.inLine = true;
   }
 
   /** The frontier hears only where the best class is better than before. */
@@ -241,7 +257,7 @@ export class HostWorld {
     // RFC 9309 §2.3.1.3: a file that is not there disallows nothing.
     if (isOurs && !crashes && hunted !== null && (answer === 'missing' || answer === 'forbidden'))
       this.disallows.set(hunted, false);
-    const result = resultOf(answer, flight.request.url);
+    const result = resultOf(answer, flight.request.url, permit);
     const leastMs = answer === 'later' ? 3_600_000 : 100;
     if (crashes || (isOurs && answer !== 'interrupted')) this.verdictOwed.set(permit, leastMs);
     else this.verdictPossible.set(permit, leastMs);
@@ -292,7 +308,8 @@ export class HostWorld {
       if (wish.incarnation === this.stage.incarnation) tickets.push(wish.part.ticket);
     }
     for (const { at } of this.rows.values())
-      if (at.queue === 'ready') expect(this.heads[at.priority], 'a head above a row').toBeLessThanOrEqual(at.sequence);
+      if (at.queue === 'ready' && (this.heads[at.priority] as number) > at.sequence)
+        expect.fail(`the head ${this.heads[at.priority]} is above row ${at.sequence}`);
     this.news(before);
     const ready = [...this.rows.values()].filter(({ at }) => at.queue === 'ready').length;
     if (tickets.length > 0) this.tell({ type: 'recorded', tickets, ready, blocked: this.blocked().length }, crashes);
@@ -301,9 +318,12 @@ export class HostWorld {
 
   private store(part: HostPart): void {
     const heads = part.heads.slice();
+    this.written += part.moves.length;
     for (const { from, to, record } of part.moves) {
       expect(this.rows.get(from.sequence)?.at, `row ${from.sequence} moved from where it is not`).toEqual(from);
       expect(record.deliveries).toBeLessThanOrEqual(8);
+      expect(record.chain?.steps.length ?? 2, 'P6: asked again at most three times').toBeLessThanOrEqual(4);
+      if (to === null) expect(record.chain).toBeNull();
       if (to === null) {
         this.rows.delete(from.sequence);
         this.left.push(record.url);
@@ -456,7 +476,17 @@ export class HostWorld {
     if (pathname === '/robots.txt') this.hops.set(origin, 0);
     if (originHunted(request.url) !== null || pathname === '/for-b.txt') return;
     expect(this.disallows.get(origin), `P5: ${request.url} before its robots.txt`).toBeDefined();
+    this.carries(request);
     if (pathname.startsWith('/private')) expect(this.disallows.get(origin), `P4: ${request.url}`).toBe(false);
+  }
+
+  /** P6: a page that was sent back carries its newest cookie, any other request carries none. */
+  private carries({ url, headers }: FetchRequest): void {
+    const row = [...this.rows.values()].find(({ record }) => record.url === url);
+    const [cookie = null] = row?.record.chain?.cookies ?? [];
+    const sent = headers.find(([name]) => name === 'cookie')?.[1] ?? null;
+    expect(sent).toBe(cookie === null ? null : `permit=${cookie.value}`);
+    this.carried += sent === null ? 0 : 1;
   }
 
   private rested({
@@ -518,6 +548,7 @@ export class HostWorld {
     const dueOf = ({ at }: QueueEntry) => (at.queue === 'waiting' ? at.dueAtMs : 0);
     const waiting = all.filter(({ at }) => at.queue === 'waiting').sort((a, b) => dueOf(a) - dueOf(b));
     const parked = all.filter(({ at }) => at.queue === 'parked');
+    this.shown += Math.min(limit, ready.length) + Math.min(limit, waiting.length) + Math.min(limit, parked.length);
     return headOf({
       ready: ready.slice(0, limit),
       readyComplete: ready.length <= limit,
@@ -605,7 +636,7 @@ function movedUrl(origin: string, to: string): string {
   return `http://${to}/moved-${origin.slice(0, origin.indexOf(':'))}.txt`;
 }
 
-function resultOf(answer: Answer, url: string): FetchResult {
+function resultOf(answer: Answer, url: string, permit: number): FetchResult {
   const origin = originHunted(url) ?? `http://${NAME}`;
   const response = (status: number, headers: readonly (readonly [string, string])[] = []): FetchResult => ({
     kind: 'response',
@@ -635,6 +666,13 @@ function resultOf(answer: Answer, url: string): FetchResult {
       return response(301, [['location', movedUrl(origin, NAME)]]);
     case 'redirect away':
       return response(301, [['location', movedUrl(origin, 'b.example')]]);
+    case 'sent back':
+      // To the very page, with a cookie that it never had; a robots.txt goes on as ever.
+      if (originHunted(url) !== null) return response(301, [['location', movedUrl(origin, NAME)]]);
+      return response(302, [
+        ['location', url],
+        ['set-cookie', `permit=${permit}`],
+      ]);
     case 'missing':
       return response(404);
     case 'forbidden':

@@ -1,0 +1,69 @@
+/**
+ * Universes drawn at random: each has some kinds of trouble and not others, so that every pair of them meets somewhere
+ * and none drowns the rest.
+ *
+ * In *liveness* mode the trouble is finite: the crawl goes on until nothing is left, and then all that may be had must
+ * have been had, once. In *safety* mode it never ends, and neither does the crawl: after a while it is cut short, and
+ * held only against what it has done.
+ */
+import { createRandom, type Random } from './random.js';
+import type { UniverseSettings } from './settings.js';
+
+export type Mode = 'liveness' | 'safety';
+
+const HOUR_MS = 3_600_000;
+
+export function drawSwarm(seed: number, mode: Mode): Partial<UniverseSettings> & { readonly seed: number } {
+  const random = createRandom(seed).fork(`swarm ${mode}`);
+  const common = { seed, ...drawWeb(random.fork('web')), ...drawTrouble(random.fork('trouble')) };
+  if (mode === 'liveness') return { ...common, openings: random.chance(0.3), again: random.chance(0.3) };
+  const forMs = random.logUniform(HOUR_MS / 6, 12 * HOUR_MS);
+  return {
+    ...common,
+    forMs,
+    horizonMs: forMs,
+    lateFaults: random.chance(0.7) ? random.span(0.05, 0.5) : 0,
+    revisitMs: random.chance(0.3) ? random.logUniform(forMs / 8, forMs / 2) : 0,
+  };
+}
+
+function drawWeb(random: Random) {
+  const hosts = random.logUniform(1, 16);
+  return {
+    hosts,
+    pages: hosts * random.logUniform(2, 12),
+    faults: maybe(random, () => random.span(0.05, 0.6), 0),
+    hostFaults: maybe(random, () => random.span(0.1, 0.6), 0),
+    oddities: maybe(random, () => random.span(0.05, 0.4), 0),
+    skewMsMax: maybe(random, () => random.logUniform(1_000, 86_400_000), 0),
+    delayedShare: maybe(random, () => random.span(0.01, 0.3), 0),
+    delayMs: random.pick([0, 50, 1_000, 1_000, 5_000, 30_000]),
+    addressDelayMs: maybe(random, () => random.pick([100, 500, 3_000]), 0),
+    adaptiveFactor: maybe(random, () => random.pick([1, 5, 10]), 0),
+  };
+}
+
+/** One in three has none of the ordinary kinds, so that the others are seen alone. */
+function drawTrouble(random: Random) {
+  return {
+    kills: maybe(random, () => random.between(1, 6), 0),
+    powerLosses: sometimes(random, () => random.between(1, 3), 0),
+    actorCrashes: sometimes(random, () => random.between(1, 3), 0),
+    cuts: sometimes(random, () => random.between(1, 2), 0),
+    stops: sometimes(random, () => random.between(1, 3), 0),
+    freezes: sometimes(random, () => random.between(1, 3), 0),
+    clockJumps: sometimes(random, () => random.between(1, 2), 0),
+    pauses: sometimes(random, () => random.between(1, 2), 0),
+    exclusions: sometimes(random, () => random.between(1, 4), 0),
+    sowings: sometimes(random, () => random.between(1, 4), 0),
+    storeErrors: sometimes(random, () => random.between(1, 4), 0),
+  };
+}
+
+function maybe(random: Random, draw: () => number, otherwise: number): number {
+  return random.chance(0.6) ? draw() : otherwise;
+}
+
+function sometimes(random: Random, draw: () => number, otherwise: number): number {
+  return random.chance(0.35) ? draw() : otherwise;
+}
