@@ -12,12 +12,21 @@ const [dist, settings, from, to, rules] = process.argv.slice(2);
 const load = (path) => import(pathToFileURL(join(dist, path)).href);
 const { runUniverse } = await load('sim/universe.js');
 const { productionEngine } = await load('sim/engine.js');
+const { drawSwarm } = await load('sim/swarm.js');
 
-/** Small universes: what a mutant does wrong it does in each of them, if the moment comes. */
-const COMMON = { hosts: 5, pages: 40, eventsMax: 400_000, simulatedMsMax: 30 * 86_400_000, traceLinesKept: 0 };
+/** A loop without end has so many before long; a universe of the swarm a tenth of it. */
+const EVENTS_MAX = 1_000_000;
+
+const { mode, ...fixed } = JSON.parse(settings);
+
+/** Drawn like those of the swarm, in both modes by turns, but for what the mutant's head fixes. */
+function settingsOf(seed) {
+  const drawn = drawSwarm(seed, mode ?? (seed % 2 === 1 ? 'liveness' : 'safety'));
+  return { ...drawn, eventsMax: EVENTS_MAX, traceLinesKept: 0, ...fixed, seed };
+}
 
 for (let seed = Number(from); seed <= Number(to); seed++) {
-  const { violations, events } = await runUniverse({ ...COMMON, ...JSON.parse(settings), seed }, productionEngine());
+  const { violations, events } = await runUniverse(settingsOf(seed), productionEngine());
   const broken = [...new Set(violations.map(({ rule }) => rule))];
   const detail = violations.find(({ rule }) => rules === 'any' || rules.split(',').includes(rule))?.detail ?? null;
   process.stdout.write(`${JSON.stringify({ seed, broken, detail, events })}\n`);
