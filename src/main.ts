@@ -35,6 +35,7 @@ import type { PlugInModules } from './plugins/modules.js';
 import type { UrlFilter } from './plugins/url-filter.js';
 import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
+import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
 import { productTokenOf } from './policy/robots/agent.js';
 import { rulesOf } from './policy/admission.js';
@@ -191,7 +192,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     await store.noteRun(runNote(config));
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
-    const { totals, batch, nextSequence, settings } = store.opened();
+    const { totals, batch, nextSequence, settings, unclean } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
     const plan = planTree(options, productToken, {
@@ -199,6 +200,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
       batch,
       nextSequence,
       settings,
+      unclean,
       seen,
       startedAtMs: SYSTEM_CLOCK.wallMs(),
     });
@@ -255,7 +257,7 @@ function changesOf(config: Config, running: RunningCrawl): Changes {
 }
 
 /** What an earlier life left. */
-export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence' | 'settings'> {
+export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence' | 'settings' | 'unclean'> {
   readonly seen: Bloom;
   /** When this life begins; wall clock. */
   readonly startedAtMs: number;
@@ -290,8 +292,10 @@ export function planTree(
       openBytesMax: config.fetch.bodyBudgetBytes,
       addressDelayMs: config.politeness.addressDelayMs,
       requestMsMax: Math.max(config.fetch.timeoutMs, config.robots.timeoutMs) + PAUSED_MS_MAX,
-      resumed: opened.totals.urls > 0,
+      // After a loss of power there may be no URL left of a life that has made requests.
+      resumed: opened.unclean || opened.totals.urls > 0,
       rules: rulesOf(configured, settings),
+      egress: egressTermsOf(config),
     },
     host: (name) => ({
       name,
@@ -329,6 +333,12 @@ export function planTree(
     fetchers: config.fetch.slots,
     parsers: config.page.threads,
   };
+}
+
+function egressTermsOf({ egress }: Config): EgressTerms | null {
+  if (!egress.guard) return null;
+  const { hostsMin, hostsMax, shareMin, windowSeconds, suspenseSeconds } = egress;
+  return { hostsMin, hostsMax, shareMin, windowMs: windowSeconds * 1_000, suspenseMs: suspenseSeconds * 1_000 };
 }
 
 class RunningCrawl implements Crawl, Live {

@@ -151,11 +151,19 @@ export function listAgain(listed: HostsListed, now: Instant): Effect[] {
   ];
 }
 
+export function egressLater(atMonotonicMs: number): Effect {
+  return { do: 'schedule', key: 'egress', atMonotonicMs, message: { type: 'egressDue' } };
+}
+
 function isOver(state: State, now: Instant): boolean {
   if (state.props.waitMs === null || state.life.phase !== 'crawling' || state.unacknowledged > 0) return false;
+  // Nothing says that hosts can be reached from here at all: those that wish to ask are not waited for.
+  if (state.way.is === 'never_open' && state.way.untilMs <= now.monotonicMs) return true;
   if (state.active.size > 0 || state.front.lineOf.size > 0) return false;
   // Hosts may rest until their robots.txt is due for what it disallows: that is no work, and nobody waits for it.
   if (isWithoutWork(state.totals)) return true;
+  // What is not due for a while is not due because of an outage: it is waited for as on a full disk.
+  if (state.way.is === 'cut_off') return false;
   const next = peekDue(state.dues);
   return next === undefined || next.atMs > now.wallMs + state.props.waitMs;
 }

@@ -37,6 +37,11 @@ type Life =
   | { readonly phase: 'crawling' }
   | { readonly phase: 'ended'; readonly reason: EndReason };
 
+export type Way =
+  | { readonly is: 'open' | 'cut_off' }
+  /** No host was reached in this life: the crawl waits so long for the first one (monotonic). */
+  | { readonly is: 'never_open'; readonly untilMs: number };
+
 /** What the message in hand has changed and a crash must undo, or do again. */
 interface Journal {
   keys: UrlKey[];
@@ -75,6 +80,8 @@ export interface State {
   /** Hosts that wake only to see whether their robots.txt still blocks what it blocks: nothing of theirs waits. */
   readonly watching: Set<HostName>;
   wakeTimerAtMs: number | null;
+  /** Whether hosts can be reached at all (B5), as the workbench said last. */
+  way: Way;
   journal: Journal;
 }
 

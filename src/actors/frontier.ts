@@ -35,6 +35,7 @@ import {
   tell,
   hear,
   settleDown,
+  egressLater,
   wake,
   restUntil,
   list,
@@ -66,6 +67,7 @@ export const frontier: Behaviour<Props, State, Message> = {
       dues: createDueHeap(),
       watching: new Set(),
       wakeTimerAtMs: null,
+      way: { is: 'open' },
       journal: { keys: [], woken: [], unacknowledged: 0, visits: 0, life: { phase: 'listing' }, settings, rules },
     };
     const effects: Effect[] = [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }];
@@ -85,6 +87,7 @@ export const frontier: Behaviour<Props, State, Message> = {
     held.rules = journal.rules;
     held.wakeTimerAtMs = null;
     const effects: Effect[] = journal.woken.map((host) => wake(held, host));
+    if (held.way.is === 'never_open') effects.push(egressLater(held.way.untilMs));
     if (held.life.phase === 'listing') effects.push({ do: 'listHosts', after: null, limit: LISTED_AT_ONCE });
     if (lost !== null && lost.type !== 'hostsListed') effects.push(...makeGood(held, lost, now));
     return settleDown(held, now, effects);
@@ -202,6 +205,22 @@ export const frontier: Behaviour<Props, State, Message> = {
       state.active.delete(name);
       leaveLine(state.front, name);
       restUntil(state, name, now.wallMs + coolingMs + SET_ASIDE_MARGIN_MS);
+      return settleDown(state, now, []);
+    },
+
+    egress: (state, { way }, now) => {
+      begin(state);
+      if (way !== 'never_open') {
+        state.way = { is: way };
+        return settleDown(state, now, []);
+      }
+      const untilMs = now.monotonicMs + (state.props.waitMs ?? 0);
+      state.way = { is: way, untilMs };
+      return settleDown(state, now, state.props.waitMs === null ? [] : [egressLater(untilMs)]);
+    },
+
+    egressDue: (state, _message, now) => {
+      begin(state);
       return settleDown(state, now, []);
     },
 

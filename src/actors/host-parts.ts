@@ -40,7 +40,7 @@ import { refreshed } from '../policy/validators.js';
 import type { Instant } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import type { ArchiveEntry, HostPart, Move, PageLine, VisitSummary } from '../protocols/commit.js';
-import { type Effect, send } from '../protocols/effects.js';
+import { type Effect, log, send } from '../protocols/effects.js';
 import { type Found, visited } from '../protocols/frontier.js';
 import type { PermitNumber } from '../protocols/workbench.js';
 import type { Live, OpenVisit, ReadingVisit } from './host-state.js';
@@ -160,7 +160,7 @@ export function emitContent(
   visit: ReadVisit,
   result: ParseResult,
   now: Instant,
-): Effect {
+): Effect[] {
   const { entry, transport } = visit;
   const judged: ContentJudgement =
     transport.next === 'parse'
@@ -185,13 +185,19 @@ export function emitContent(
     archive: archiveEntry(visit, result),
     found: parsed === null ? null : foundIn(state, visit, judgement, parsed, onward, now),
   };
-  return emit(state, wish, now);
+  return [...tooManyCookies(visit, onward), emit(state, wish, now)];
 }
 
 /** Where a redirect leads within its chain; null without a target. */
 function onwardFrom({ entry, setCookies }: ReadVisit, result: ParseResult, now: Instant): Onward | null {
   const target = result.kind === 'parsed' ? result.redirect : null;
   return target === null ? null : onwardOf(entry.record, target, setCookies, now.wallMs);
+}
+
+/** Said once in a chain, where it happens. */
+function tooManyCookies({ entry: { record } }: ReadVisit, onward: Onward | null): Effect[] {
+  const isPast = onward !== null && onward.leads !== 'nowhere' && onward.chain.cookies === null;
+  return isPast && record.chain?.cookies !== null ? [log('info', 'cookies_dropped', { url: record.url })] : [];
 }
 
 /** Visits whose part could not be recorded: what was found on them is what crashed the recording. */

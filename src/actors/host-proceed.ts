@@ -9,7 +9,8 @@ import * as queues from '../policy/back-queue.js';
 import type { Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { type Effect, schedule, send } from '../protocols/effects.js';
-import type { Ask, Verdict } from '../protocols/workbench.js';
+import type { Errand, RobotsFound } from '../protocols/host.js';
+import type { Ask, NetworkWord, Verdict } from '../protocols/workbench.js';
 import { emit, settleStopped, unpark } from './host-parts.js';
 import { delayMsOf, type Live, type State } from './host-state.js';
 import { addressOf, nextStep, type Step, type Stopped } from './host-steps.js';
@@ -21,13 +22,25 @@ export function awake(state: Live, now: Instant): Turn<State> {
 }
 
 /** What was waited for has come. */
-export function goOn(state: Live, now: Instant, effects: Effect[], verdict: Verdict | null = null): Turn<State> {
+export function goOn(
+  state: Live,
+  now: Instant,
+  effects: Effect[],
+  verdict: Verdict | null = null,
+  network: NetworkWord | null = null,
+): Turn<State> {
   state.activity.doing = 'nothing';
-  return proceed(state, now, effects, verdict);
+  return proceed(state, now, effects, verdict, network);
 }
 
-/** Takes steps until one has to be waited for. A verdict goes out with the next wish to ask, or alone. */
-export function proceed(state: Live, now: Instant, effects: Effect[], verdict: Verdict | null): Turn<State> {
+/** Takes steps until one has to be waited for. What was learned goes out with the next wish to ask, or alone. */
+export function proceed(
+  state: Live,
+  now: Instant,
+  effects: Effect[],
+  verdict: Verdict | null,
+  network: NetworkWord | null = null,
+): Turn<State> {
   let ask: Ask | null = null;
   while (state.activity.doing === 'nothing') {
     const step = nextStep(state, now);
@@ -35,8 +48,8 @@ export function proceed(state: Live, now: Instant, effects: Effect[], verdict: V
     if (step.step === 'ask') ask = askFor(state, step, now);
     else effects.push(...perform(state, step, now));
   }
-  if (verdict !== null || ask !== null) {
-    effects.push(send(addresses.workbench, { type: 'settle', host: state.props.name, verdict, ask }));
+  if (verdict !== null || network !== null || ask !== null) {
+    effects.push(send(addresses.workbench, { type: 'settle', host: state.props.name, verdict, network, ask }));
   }
   return [state, effects];
 }
@@ -50,9 +63,9 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
     case 'settle':
       return [settle(state, step.stopped, now)];
     case 'decline':
-      return state.errands.splice(0).map(({ for: asker, origin }) => {
+      return state.errands.splice(0).flatMap((errand) => {
         const code = step.resolution.kind === 'refused' ? 'guard_refused' : step.resolution.code;
-        return send(addresses.host(asker), { type: 'errandDone', origin, found: { kind: 'failure', code } });
+        return answerTo(errand, { kind: 'failure', code });
       });
     case 'resolve':
       activity.doing = 'resolving';
@@ -83,6 +96,11 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
         idleLater(state, now),
       ];
   }
+}
+
+/** To whoever sent it; nothing to nobody. */
+export function answerTo({ for: asker, origin }: Errand, found: RobotsFound): Effect[] {
+  return asker === null ? [] : [send(addresses.host(asker), { type: 'errandDone', origin, found })];
 }
 
 /** Rows that the last look stopped, as a part. */

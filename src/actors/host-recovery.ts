@@ -37,7 +37,7 @@ export function owedToTheGate(held: State, lost: Message | null, now: Instant): 
   const mayHoldRules = held.open.get(permit)?.what !== 'page' && transport.next === 'parse';
   if (mayHoldRules) return [];
   const verdict: Verdict = { permit, closedForMs: learn(held, transport, result.durationMs, now) };
-  return [send(addresses.workbench, { type: 'settle', host: held.props.name, verdict, ask: null })];
+  return [send(addresses.workbench, { type: 'settle', host: held.props.name, verdict, network: null, ask: null })];
 }
 
 export function orphanOf(held: State): Orphan | null {
@@ -61,5 +61,6 @@ export function orphanJudged(
   const terms = { configuredMs: orphan.delayMs, crawlDelaySeconds: null, adaptiveFactor };
   const delayMs = delayAfter({ ...terms, lastDurationMs: result.durationMs });
   const closedForMs = Math.max(pauseMs, pace === 'slower' ? 2 * delayMs : delayMs);
-  return [send(addresses.workbench, { type: 'settle', host: props.name, verdict: { permit, closedForMs }, ask: null })];
+  const verdict: Verdict = { permit, closedForMs };
+  return [send(addresses.workbench, { type: 'settle', host: props.name, verdict, network: null, ask: null })];
 }

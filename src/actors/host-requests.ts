@@ -11,6 +11,7 @@ import type { FetchRequest, FetchResult, Header } from '../domain/fetching.js';
 import type { FoundBy, ParseResult, ParseTask } from '../domain/parsing.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
+import { reachOf } from '../policy/egress.js';
 import { judgeTransport, type TransportJudgement } from '../policy/judgement.js';
 import { chainCookieHeader } from '../policy/redirect-chain.js';
 import { setCookiesOf } from '../policy/redirect-cookies.js';
@@ -21,7 +22,7 @@ import type { Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { type Effect, log, send } from '../protocols/effects.js';
 import type { RobotsFound } from '../protocols/host.js';
-import type { Permit, PermitNumber, Verdict } from '../protocols/workbench.js';
+import type { NetworkWord, Permit, PermitNumber, Verdict } from '../protocols/workbench.js';
 import { archiveEntry, emit, emitContent, emitTransport } from './host-parts.js';
 import { goOn, proceed, settle } from './host-proceed.js';
 import { foundOut } from './host-robots.js';
@@ -29,6 +30,7 @@ import {
   delayMsOf,
   type Live,
   type OpenVisit,
+  originOf,
   type Props,
   type ReadingVisit,
   type State,
@@ -116,6 +118,9 @@ export function transported(
   }
   const hadValidators = isConditional(visit.requestHeaders);
   const transport = judgeTransport(result, { hadValidators, nowWallMs: now.wallMs });
+  const reach = reachOf(result);
+  if (reach === 'unreached') return suspect(state, permit, visit, result, transport, now);
+  const network: NetworkWord | null = reach === null ? null : { reach, origin: originOf(urlOf(visit)) };
   const verdict: Verdict = { permit, closedForMs: learn(state, transport, result.durationMs, now) };
   const bodyIsRead =
     result.kind === 'response' &&
@@ -124,15 +129,25 @@ export function transported(
   if (bodyIsRead) {
     const isRobots = visit.what === 'robots';
     const read = giveToParser(state, permit, visit, result, transport, isRobots ? verdict.closedForMs : null, now);
-    return goOn(state, now, [read], isRobots ? null : verdict);
+    return goOn(state, now, [read], isRobots ? null : verdict, network);
   }
+  return goOn(state, now, conclude(state, permit, visit, transport, result, now), verdict, network);
+}
+
+/** A request that ended without a body worth reading: what it means for what was asked for. */
+export function conclude(
+  state: Live,
+  permit: PermitNumber,
+  visit: OpenVisit,
+  transport: TransportJudgement,
+  result: FetchResult,
+  now: Instant,
+): Effect[] {
   state.open.delete(permit);
-  if (visit.what === 'page') {
-    return goOn(state, now, [emitTransport(state, permit, visit, transport, result, now)], verdict);
-  }
+  if (visit.what === 'page') return [emitTransport(state, permit, visit, transport, result, now)];
   if (transport.next === 'retry_fresh') {
     abandon(state, permit, visit, now);
-    return goOn(state, now, [emit(state, { permit }, now)], verdict);
+    return [emit(state, { permit }, now)];
   }
   const found: RobotsFound =
     result.kind === 'response'
@@ -146,7 +161,22 @@ export function transported(
           validators: null,
         }
       : { kind: 'failure', code: result.code };
-  return goOn(state, now, [emit(state, { permit }, now), ...foundOut(state, visit, found, now)], verdict);
+  return [emit(state, { permit }, now), ...foundOut(state, visit, found, now)];
+}
+
+/** The gate hears the delay at once; whether it is the host's fault, and what follows, only when that is known (B5). */
+function suspect(
+  state: Live,
+  permit: PermitNumber,
+  visit: OpenVisit,
+  result: FetchResult,
+  transport: TransportJudgement,
+  now: Instant,
+): Turn<State> {
+  state.open.set(permit, { ...visit, phase: 'suspected', result, transport });
+  state.activity.doing = 'suspecting';
+  const verdict: Verdict = { permit, closedForMs: delayMsOf(state, Math.round(result.durationMs)) };
+  return proceed(state, now, [], verdict, { reach: 'unreached', about: { what: 'visit', permit } });
 }
 
 /** What the answer says about the host: how long it is left alone from the end of this request on. */
@@ -269,7 +299,7 @@ export function read(
   }
   state.open.delete(permit);
   if (visit.what === 'page')
-    return proceed(state, now, [...faultOf(visit, result), emitContent(state, permit, visit, result, now)], null);
+    return proceed(state, now, [...faultOf(visit, result), ...emitContent(state, permit, visit, result, now)], null);
   const found = robotsFoundIn(visit, result);
   const part = emit(state, { permit, archive: archiveEntry(visit, result) }, now);
   const effects = [part, ...foundOut(state, visit, found, now)];
@@ -305,14 +335,17 @@ function robotsFoundIn(visit: Exclude<ReadingVisit, { what: 'page' }>, result: P
 /** Nothing came of it: as if it had not been begun. */
 export function abandon(state: Live, permit: PermitNumber, visit: OpenVisit, now: Instant): void {
   state.open.delete(permit);
-  state.snapshot = {
-    ...state.snapshot,
-    breaker: breakers.lost(state.snapshot.breaker, now.wallMs, now.draw(), state.props.breaker),
-  };
+  sayNothing(state, now);
   if (visit.what === 'page') {
     queues.letGo(state.queue, visit.entry.at.sequence);
     queues.place(state.queue, visit.entry);
   }
   if (visit.what === 'robots') state.asking.delete(visit.hunt.origin);
   if (visit.what === 'errand') state.errands.unshift(visit.errand);
+}
+
+/** To the breaker: a probe of it that ends so is lost. */
+export function sayNothing(state: Live, now: Instant): void {
+  const breaker = breakers.lost(state.snapshot.breaker, now.wallMs, now.draw(), state.props.breaker);
+  state.snapshot = { ...state.snapshot, breaker };
 }

@@ -6,7 +6,7 @@
  * what it found. Whoever asked holds no permit meanwhile, and waits for a bounded time. What it means that a
  * robots.txt was or was not to be had is for the policy (P5).
  */
-import type { HostName } from '../domain/host.js';
+import type { HostName, Origin } from '../domain/host.js';
 import type { QueueEntry } from '../domain/record.js';
 import * as queues from '../policy/back-queue.js';
 import { unparked } from '../policy/history.js';
@@ -35,10 +35,11 @@ import {
   type RobotsHunt,
   robotsUrlOf,
 } from './host-state.js';
+import { answerTo } from './host-proceed.js';
 import { onward } from './host-steps.js';
 
 /** Another host's answer to an errand is waited for so long. */
-const ERRAND_MS_MAX = 90_000;
+export const ERRAND_MS_MAX = 90_000;
 
 export function foundOut(
   state: Live,
@@ -46,14 +47,13 @@ export function foundOut(
   found: RobotsFound,
   now: Instant,
 ): Effect[] {
-  if (visit.what === 'robots') return hunted(state, visit.hunt, found, now);
-  const { for: asker, origin } = visit.errand;
-  return [send(addresses.host(asker), { type: 'errandDone', origin, found })];
+  return visit.what === 'robots' ? hunted(state, visit.hunt, found, now) : answerTo(visit.errand, found);
 }
 
 /** A redirect leads on, on the permit of whose host it is (P6); anything else is the answer. */
 export function hunted(state: Live, hunt: RobotsHunt, found: RobotsFound, now: Instant): Effect[] {
   const { origin } = hunt;
+  if (found.kind === 'failure' && found.code === 'egress_down') return giveUp(state, origin);
   if (found.kind === 'answer' && found.redirect !== null) {
     const { host: target, url } = found.redirect;
     const isOurs = target === state.props.name;
@@ -73,6 +73,12 @@ export function hunted(state: Live, hunt: RobotsHunt, found: RobotsFound, now: I
     log(known.phase === 'fresh' ? 'debug' : 'warn', 'robots_known', { origin, phase: known.phase, status }),
     emit(state, { robots: [origin] }, now),
   ];
+}
+
+/** As if it had not been begun (B5): nothing is learned of the rules, and they are hunted for again. */
+function giveUp(state: Live, origin: Origin): Effect[] {
+  state.asking.delete(origin);
+  return [];
 }
 
 // -- rows that were blocked -------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
  * What a host's actor knows: the types that its files share, and small verbs on them.
  */
 import type { DeliveryTerms } from '../domain/delivery.js';
-import type { Header, VettedAddress, Resolution } from '../domain/fetching.js';
+import type { FetchResult, Header, VettedAddress, Resolution } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
 import type { FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
 import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
@@ -122,6 +122,8 @@ export interface Activity {
     | 'rechecking_again'
     | 'asking'
     | 'fetching'
+    /** A request or the resolution of its name has failed: whose fault that is will be said (B5). */
+    | 'suspecting'
     | 'resting';
   /** Since it was woken. */
   visits: number;
@@ -158,6 +160,8 @@ export type OpenVisit = Target & {
   readonly requestHeaders: readonly (readonly [string, string])[];
 } & (
     | { readonly phase: 'fetching' }
+    /** It did not reach the host, and counts for nothing until it is said whose fault that is. */
+    | { readonly phase: 'suspected'; readonly result: FetchResult; readonly transport: TransportJudgement }
     | {
         readonly phase: 'reading';
         readonly transport: TransportJudgement;
@@ -218,14 +222,14 @@ export function robotsUrlOf(origin: Origin): string {
  * The delay that holds for this host now (P2): one clock, so the slowest of its origins' rules. A copy that has run out
  * still says how patient its host wishes us to be, until a newer one is there.
  */
-export function delayMsOf(state: Live): number {
+export function delayMsOf(state: Live, lastDurationMs = state.snapshot.lastDurationMs): number {
   let crawlDelaySeconds: number | null = null;
   for (const robots of state.robots.values()) {
     const asked = lastGoodOf(robots)?.rules.crawlDelaySeconds ?? null;
     if (asked !== null && asked > (crawlDelaySeconds ?? 0)) crawlDelaySeconds = asked;
   }
   const { delayMs: configuredMs, adaptiveFactor } = state.props;
-  return delayAfter({ configuredMs, crawlDelaySeconds, adaptiveFactor, lastDurationMs: state.snapshot.lastDurationMs });
+  return delayAfter({ configuredMs, crawlDelaySeconds, adaptiveFactor, lastDurationMs });
 }
 
 /** `scheme://host[:port]` of a canonical URL: up to the first slash after the authority, without the dot that may end its name. */

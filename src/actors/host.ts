@@ -1,7 +1,7 @@
 /**
  * A host: the owner of one host's back queue, delay policy, robots rules and breaker.
  *
- *     (fencing ──▶) loading ──▶ live: nothing ⇄ resolving · reading · asking · fetching · resting
+ *     (fencing ──▶) loading ──▶ live: nothing ⇄ resolving · reading · asking · fetching · suspecting · resting
  *
  * It asks the workbench for a permit when it has something to ask for, looks a last time when it gets one, judges
  * what came, and wishes it to be recorded. Its queue is the store's; it holds a window of it. After a crash it first
@@ -9,13 +9,14 @@
  *
  * This file says what each message leads to. How it is done stands beside it: what to do next (`host-steps`), doing it
  * (`host-proceed`), requests (`host-requests`), robots.txt (`host-robots`), what is read of the store (`host-reading`)
- * and recorded in it (`host-parts`), the time after a crash (`host-recovery`); `host-state` is what they share.
+ * and recorded in it (`host-parts`), whose fault a failure is (`host-suspense`), the time after a crash (`host-recovery`); `host-state` is what they share.
  *
  * Invariants: P1, P2 and P3 are told to the workbench's gate with every verdict; P4 and P5 by the last look; R1 and B3
- * by the policies; a row leaves the queue only in a commit.
+ * by the policies; B5: a host that was not reached is charged with nothing before the workbench has said whose fault it
+ * was; a row leaves the queue only in a commit.
  */
 import * as queues from '../policy/back-queue.js';
-import * as breakers from '../policy/breaker.js';
+import { reachOfName } from '../policy/egress.js';
 import type { Behaviour } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { send } from '../protocols/effects.js';
@@ -38,6 +39,7 @@ import { errandsOf, orphanJudged, orphanOf, owedToTheGate } from './host-recover
 import { abandon, closed, giveBack, read, spend, transported } from './host-requests.js';
 import { hunted, recheck } from './host-robots.js';
 import type { Props, State } from './host-state.js';
+import { blamed, nameFailed, overdue, suspectName } from './host-suspense.js';
 
 export const host: Behaviour<Props, State, Message> = {
   start: (props) => load({ phase: 'activated', props, epoch: 0, wake: 0, errands: [], orphan: null }),
@@ -105,12 +107,8 @@ export const host: Behaviour<Props, State, Message> = {
     resolved: (state, { resolution }, now) => {
       if (state.phase !== 'live' || state.activity.doing !== 'resolving') return [state, []];
       state.names.known = { resolution, untilMs: now.monotonicMs + resolution.expiresInMs, charged: false };
-      if (resolution.kind === 'failed') {
-        state.snapshot = {
-          ...state.snapshot,
-          breaker: breakers.failed(state.snapshot.breaker, now.wallMs, now.draw(), state.props.breaker),
-        };
-      }
+      if (reachOfName(resolution) === 'unreached') return suspectName(state, now);
+      if (resolution.kind === 'failed') nameFailed(state, now);
       return goOn(state, now, []);
     },
 
@@ -153,7 +151,7 @@ export const host: Behaviour<Props, State, Message> = {
       const visit = state.open.get(permit);
       if (visit === undefined) return state.activity.doing === 'asking' ? goOn(state, now, []) : [state, []];
       abandon(state, permit, visit, now);
-      return visit.phase === 'fetching' ? goOn(state, now, []) : proceed(state, now, [], null);
+      return visit.phase === 'reading' ? proceed(state, now, [], null) : goOn(state, now, []);
     },
 
     errand: (state, errand, now) => {
@@ -169,9 +167,10 @@ export const host: Behaviour<Props, State, Message> = {
 
     errandDue: (state, { origin }, now) => {
       const hunt = state.phase === 'live' ? state.asking.get(origin) : undefined;
-      if (state.phase !== 'live' || hunt?.by !== 'errand') return [heard(state), []];
-      return proceed(state, now, hunted(state, hunt, { kind: 'failure', code: 'timeout' }, now), null);
+      return hunt?.by === 'errand' ? [state, [overdue(state.props.name, origin, now)]] : [heard(state), []];
     },
+
+    blamed: (state, word, now) => (state.phase === 'live' ? blamed(state, word, now) : [heard(state), []]),
 
     // With another timer: if a message forbids it now, and changes nothing, it is tried again.
     idleDue: (state, _message, now) =>

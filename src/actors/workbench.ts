@@ -24,10 +24,21 @@ import { createDueHeap, peekDue, popDue, pushDue, type DueHeap } from '../domain
 import type { CrawlRules } from '../policy/admission.js';
 import { drawClass } from '../policy/draw.js';
 import * as gates from '../policy/gate.js';
+import type { EgressTerms } from '../policy/egress.js';
 import type { Behaviour, Handlers, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { log, send, watch, type Effect, type Log } from '../protocols/effects.js';
-import { type Ask, CONSUMER, type Message, PAUSED, type Permit, type PermitNumber } from '../protocols/workbench.js';
+import {
+  type Ask,
+  CONSUMER,
+  EGRESS,
+  type Message,
+  type NetworkWord,
+  PAUSED,
+  type Permit,
+  type PermitNumber,
+} from '../protocols/workbench.js';
+import * as egress from './workbench-egress.js';
 import { describe } from './workbench-facts.js';
 
 export interface Props {
@@ -42,6 +53,8 @@ export interface Props {
   readonly resumed: boolean;
   /** What the crawl may enter, until the frontier says otherwise. */
   readonly rules: CrawlRules;
+  /** When so many hosts can not be reached that the fault is ours; null: never. */
+  readonly egress: EgressTerms | null;
 }
 
 /** A permit is good for so long. */
@@ -83,6 +96,8 @@ interface State {
   openBytes: number;
   lastPermit: PermitNumber;
   readonly holds: Set<string>;
+  readonly egress: egress.EgressBooks;
+  egressTimerAtMs: number | null;
   rules: CrawlRules;
   stage: 'granting' | 'draining' | 'drained';
   /** Effects of the message in hand. */
@@ -109,6 +124,8 @@ export const workbench: Behaviour<Props, State, Message> = {
       openBytes: 0,
       lastPermit: 0,
       holds: new Set(),
+      egress: egress.createEgressBooks(props.egress),
+      egressTimerAtMs: null,
       rules: props.rules,
       stage: 'granting',
       owed: [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)],
@@ -125,6 +142,7 @@ export const workbench: Behaviour<Props, State, Message> = {
   restart: (_props, held, { lost }, now) => {
     held.repeated = held.done ?? held.repeated;
     held.timerAtMs = null;
+    held.egressTimerAtMs = null;
     const before = held.owed;
     if (lost !== null) takeUp(held, lost, now);
     held.owed = [
@@ -139,10 +157,12 @@ export const workbench: Behaviour<Props, State, Message> = {
   },
 
   on: {
-    settle: carryOut((state, { host, verdict, ask }, now) => {
+    settle: carryOut((state, { host, verdict, network, ask }, now) => {
       if (verdict !== null) {
         setGate(state, host, gates.judged(gateOf(state, host), verdict.permit, verdict.closedForMs));
       }
+      if (network !== null) heed(state, host, network, now);
+      if (verdict !== null) egress.permitOver(state.egress, verdict.permit, now);
       if (ask !== null) {
         state.asks.set(host, ask);
         if (!state.gates.has(host)) setGate(state, host, gates.freshGate(firstOpening(state, ask, now)));
@@ -152,6 +172,7 @@ export const workbench: Behaviour<Props, State, Message> = {
     }),
 
     returned: carryOut((state, { permit, host }, now) => {
+      egress.permitOver(state.egress, permit, now);
       const visit = state.open.get(permit);
       if (visit !== undefined && visit.slot !== null) {
         giveBackSlot(state, visit, permit, null);
@@ -179,7 +200,10 @@ export const workbench: Behaviour<Props, State, Message> = {
 
     closed: carryOut((state, { visits }, now) => {
       let bytes = 0;
-      for (const permit of visits) bytes += close(state, permit);
+      for (const permit of visits) {
+        bytes += close(state, permit);
+        egress.permitOver(state.egress, permit, now);
+      }
       releaseBytes(state, bytes);
       grantAll(state, now);
     }),
@@ -189,6 +213,15 @@ export const workbench: Behaviour<Props, State, Message> = {
 
     gateDue: carryOut((state, _message, now) => {
       state.timerAtMs = null;
+      grantAll(state, now);
+    }),
+
+    overdue: carryOut((state, { host, origin, sinceMs }) => {
+      state.owed.push(egress.judgeOverdue(state.egress, host, origin, sinceMs));
+    }),
+
+    egressDue: carryOut((state, _message, now) => {
+      state.egressTimerAtMs = null;
       grantAll(state, now);
     }),
 
@@ -215,6 +248,7 @@ export const workbench: Behaviour<Props, State, Message> = {
 
     drain: carryOut((state) => {
       if (state.stage === 'granting') state.stage = 'draining';
+      state.owed.push(...egress.closeVisits(state.egress));
       noticeDrained(state);
     }),
   } satisfies Handlers<State, Message>,
@@ -248,13 +282,12 @@ function carryOut<M extends Message>(
 function grantAll(state: State, now: Instant): void {
   openWhatIsDue(state, now);
   while (mayGrantAny(state)) {
-    const priority = drawClass(nonEmptyLines(state.due), now.draw());
-    if (priority === null) break;
-    const host = takeFront(state.due, priority);
+    const host = frontOf(state, now);
     if (host === undefined) break;
     const permit = grantTo(state, host, now);
     if (permit !== null) state.owed.push(send(addresses.host(host), { type: 'granted', permit }));
   }
+  watchEgress(state, now);
   const next = peekDue(state.opening);
   if (next !== undefined && (state.timerAtMs === null || next.atMs < state.timerAtMs)) {
     state.timerAtMs = next.atMs;
@@ -263,14 +296,22 @@ function grantAll(state: State, now: Instant): void {
   noticeDrained(state);
 }
 
+/** A class is drawn; of those in its line the host that has been due longest. */
+function frontOf(state: State, now: Instant): HostName | undefined {
+  const priority = drawClass(nonEmptyLines(state.due), now.draw());
+  return priority === null ? undefined : takeFront(state.due, priority);
+}
+
 function mayGrantAny(state: State): boolean {
+  return state.holds.size === 0 && hasRoom(state) && state.due.lineOf.size > 0;
+}
+
+function hasRoom(state: State): boolean {
   return (
     state.stage === 'granting' &&
-    state.holds.size === 0 &&
     state.free.length > 0 &&
     state.open.size < state.props.openVisitsMax &&
-    state.openBytes <= state.props.openBytesMax / 2 &&
-    state.due.lineOf.size > 0
+    state.openBytes <= state.props.openBytesMax / 2
   );
 }
 
@@ -299,12 +340,65 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
 /** The host's actor is gone with all that it had open. A request that has not ended keeps its slot, gate and address. */
 function forget(state: State, host: HostName, now: Instant): void {
   unfile(state, host);
+  egress.forget(state.egress, host, now);
   let bytes = 0;
   for (const [permit, visit] of state.open) {
     if (visit.host === host && visit.slot === null) bytes += close(state, permit);
   }
   releaseBytes(state, bytes);
   grantAll(state, now);
+}
+
+// -- our way to all hosts (B5) ----------------------------------------------------------------------------------
+
+function heed(state: State, host: HostName, network: NetworkWord, now: Instant): void {
+  const { egress: books, lastPermit } = state;
+  const before = books.guard.phase;
+  state.owed.push(...egress.hear(books, { host, network, endedAtMs: endOf(state, host, now), lastPermit }, now));
+  if (state.stage !== 'granting') state.owed.push(...egress.closeVisits(books));
+  if (books.guard.phase === before) return;
+  if (books.guard.phase === 'guarding') hold(state, EGRESS);
+  else unhold(state, EGRESS, now);
+  const way = books.guard.phase === 'clear' ? 'open' : books.known.size > 0 ? 'cut_off' : 'never_open';
+  state.owed.push(send(addresses.frontier, { type: 'egress', way }));
+}
+
+/** Of its last request; the moment, where that is not known to have ended. */
+function endOf(state: State, host: HostName, now: Instant): number {
+  const gate = gateOf(state, host);
+  return gate.phase === 'granted' ? now.monotonicMs : (gate.endedAtMs ?? now.monotonicMs);
+}
+
+/** Suspicions whose time is up, the next probe, and the timer for both. */
+function watchEgress(state: State, now: Instant): void {
+  const { egress: books } = state;
+  state.owed.push(...egress.acquit(books, now));
+  // What else holds the permits holds the probes too.
+  let mayProbe = books.guard.phase === 'guarding' && state.holds.size === 1;
+  while (mayProbe && hasRoom(state)) mayProbe = probes(state, now);
+  const nextMs = egress.nextDueMs(books, now);
+  if (nextMs === null || nextMs <= now.monotonicMs) return;
+  if (state.egressTimerAtMs !== null && state.egressTimerAtMs <= nextMs) return;
+  state.egressTimerAtMs = nextMs;
+  state.owed.push({ do: 'schedule', key: 'egress', atMonotonicMs: nextMs, message: { type: 'egressDue' } });
+}
+
+/** Whether another try at it makes sense: the host that was chosen turned out not to be due. */
+function probes(state: State, now: Instant): boolean {
+  const choice = egress.chooseProbe(state.egress, state, now);
+  if (choice.choose === 'nobody') return false;
+  if (choice.choose === 'bidden') {
+    state.owed.push(choice.effect);
+    return false;
+  }
+  const host = choice.choose === 'host' ? choice.host : frontOf(state, now);
+  if (host === undefined) return false;
+  leaveLine(state.due, host);
+  const permit = grantTo(state, host, now);
+  if (permit === null) return true;
+  egress.granted(state.egress, host, permit.number);
+  state.owed.push(send(addresses.host(host), { type: 'granted', permit }), log('debug', 'egress_probe', { host }));
+  return false;
 }
 
 // -- who is due -------------------------------------------------------------------------------------------------
@@ -426,6 +520,7 @@ function sweep(state: State, now: Instant): void {
     if (!endless && ageMs <= VISIT_LOST_MS) continue;
     giveBackSlot(state, visit, permit, now);
     bytes += close(state, permit);
+    egress.permitOver(state.egress, permit, now);
     state.owed.push(
       log('warn', endless ? 'request_without_end' : 'visit_lost', { host: visit.host, permit }),
       send(addresses.host(visit.host), { type: 'visitLost', permit }),

@@ -93,7 +93,8 @@ export async function crawl(
     if (isEndless) tellWhere(running, dataDir, options, log, progress);
     const outlook = new Outlook(mode === 'silent' ? Number.POSITIVE_INFINITY : OUTLOOK_MS);
     const outcome = await watch(running, interrupted, progress, outlook);
-    return conclude({ ...told, outcome, dataDir, outlook }, options, terminal);
+    const { holds } = running.facts();
+    return conclude({ ...told, outcome, dataDir, outlook, holds }, options, terminal);
   } finally {
     progress.end();
     log.close();
@@ -254,16 +255,18 @@ interface Conclusion {
   readonly fates: SeedFates;
   readonly causes: ReadonlyMap<string, Code>;
   readonly outlook: Outlook;
+  /** Why no request began in the end; empty while they did. */
+  readonly holds: readonly string[];
 }
 
 function conclude(concluded: Conclusion, options: CrawlCommandOptions, terminal: Terminal): ExitCode {
   const { outcome, dataDir, fates } = concluded;
-  const { failure, waiting } = outcome;
+  const { failure } = outcome;
   const { status } = concluded.outlook;
   const lostSeeds = fates.lost();
   if (options.json) printJson(terminal, { event: 'summary', ...outcome, dataDir, lostSeeds });
   else {
-    const waits = outcome.reason === 'only-waiting' ? waiting.map((host) => formatWait(host, concluded.causes)) : [];
+    const waits = outcome.reason === 'only-waiting' ? waitsOf(concluded) : [];
     const causes = status === null ? [] : causesOf(status);
     for (const line of [...formatSummary(outcome, dataDir, causes), ...waits]) terminal.print(line);
   }
@@ -278,6 +281,11 @@ function conclude(concluded: Conclusion, options: CrawlCommandOptions, terminal:
   const isBarren = nothingCame && (fates.areAllLost() || isInVain);
   noteLostSeeds(fates, isBarren, terminal);
   return isBarren ? EXIT.failed : EXIT.done;
+}
+
+/** What has kept everything back, and the hosts that wait for their time. */
+function waitsOf({ outcome, causes, holds }: Conclusion): string[] {
+  return [...holds.map((why) => `  held: ${why}`), ...outcome.waiting.map((host) => formatWait(host, causes))];
 }
 
 function formatWait({ host, wakeAtMs }: CrawlOutcome['waiting'][number], causes: ReadonlyMap<string, Code>): string {

@@ -14,7 +14,7 @@ export interface Contradiction {
 
 /** Options whose values exclude each other, though each is within its own bounds. */
 export function contradictions(config: Config): Contradiction[] {
-  const { fetch } = config;
+  const { fetch, egress } = config;
   const found: Contradiction[] = [];
   if (fetch.bytesMax * 2 > fetch.bodyBudgetBytes) {
     found.push({
@@ -26,6 +26,12 @@ export function contradictions(config: Config): Contradiction[] {
     found.push({
       keys: ['fetch.socketsMax', 'fetch.slots'],
       message: `fetch.socketsMax (${fetch.socketsMax}) must be at least fetch.slots (${fetch.slots}): each request needs a connection`,
+    });
+  }
+  if (egress.hostsMin > egress.hostsMax) {
+    found.push({
+      keys: ['egress.hostsMin', 'egress.hostsMax'],
+      message: `egress.hostsMin (${egress.hostsMin}) must be at most egress.hostsMax (${egress.hostsMax}): no more hosts are looked at`,
     });
   }
   return found;

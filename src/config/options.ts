@@ -235,6 +235,39 @@ export interface ConfigOptions {
      */
     readonly quarantineSeconds?: number;
   };
+  /** When the fault is ours. */
+  readonly egress?: {
+    /**
+     * When hardly any host can be reached, stop asking but for one at a time, and count that against none.
+     * True or false. Default: `true`.
+     */
+    readonly guard?: boolean;
+    /**
+     * So many hosts must be out of reach at least.
+     * A whole number from 2 to 256 (hosts). Default: `5`.
+     */
+    readonly hostsMin?: number;
+    /**
+     * The latest hosts that are looked at.
+     * A whole number from 2 to 256 (hosts). Default: `16`.
+     */
+    readonly hostsMax?: number;
+    /**
+     * The share of these hosts that must be out of reach.
+     * A number from 0.5 to 1 (of the hosts). Default: `0.8`.
+     */
+    readonly shareMin?: number;
+    /**
+     * What was learned of a host before counts no more.
+     * A number from 1 to 600 (seconds). Default: `30`.
+     */
+    readonly windowSeconds?: number;
+    /**
+     * For so long a host that could not be reached is not judged: whose fault it is may show meanwhile.
+     * A number from 0 to 60 (seconds). Default: `5`.
+     */
+    readonly suspenseSeconds?: number;
+  };
   /** The filter of known URLs. */
   readonly seen?: {
     /**

@@ -214,6 +214,33 @@ export const configSchema = z.strictObject({
       'seconds',
     ),
   }),
+  egress: group('When the fault is ours', {
+    guard: option(
+      z.boolean(),
+      true,
+      'When hardly any host can be reached, stop asking but for one at a time, and count that against none.',
+    ),
+    hostsMin: option(whole(2, 256), 5, 'So many hosts must be out of reach at least.', 'hosts'),
+    hostsMax: option(whole(2, 256), 16, 'The latest hosts that are looked at.', 'hosts'),
+    shareMin: option(
+      z.number().min(0.5).max(1),
+      0.8,
+      'The share of these hosts that must be out of reach.',
+      'of the hosts',
+    ),
+    windowSeconds: option(
+      z.number().min(1).max(600),
+      30,
+      'What was learned of a host before counts no more.',
+      'seconds',
+    ),
+    suspenseSeconds: option(
+      z.number().min(0).max(60),
+      5,
+      'For so long a host that could not be reached is not judged: whose fault it is may show meanwhile.',
+      'seconds',
+    ),
+  }),
   seen: group('The filter of known URLs', {
     expectedUrls: option(whole(1_000, 1e10), 1e7, 'It keeps to one false hit in a hundred up to this size.', 'URLs'),
   }),

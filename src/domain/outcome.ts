@@ -47,6 +47,7 @@ export const CODES = {
   unsupported_scheme: 'neither http nor https',
   dns_not_found: 'the name does not exist (NXDOMAIN) or has no address',
   dns_failed: 'the resolver failed or did not answer in time',
+  egress_down: 'we could reach hardly any host: the fault was ours; it stays queued',
   guard_refused: 'the address is not one that a crawl may reach',
   robots_disallowed: 'the robots rules in force disallow it',
   robots_unreadable: 'robots.txt can not be read, and no last good copy exists',

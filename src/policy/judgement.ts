@@ -71,6 +71,7 @@ const ROWS = {
   unreachable_by_us:row('refused',           'settled',     0, 'none',    'same',   null),
   crash:            row('failed',            'retry',       1, 'none',    'same',   null),
   interrupted:      row('failed',            'host_waits',  0, 'none',    'same',   null),
+  egress_down:      row('failed',            'host_waits',  0, 'none',    'same',   null),
   robots_disallow:  row('blocked_by_robots', 'settled',     0, 'none',    'same',   'blocked_by_robots'),
   against_rules:    row('refused',           'settled',     0, 'none',    'same',   'refused'),
   robots_unknown:   row('parked',            'parked',      0, 'none',    'same',   'parked'),
@@ -187,6 +188,11 @@ export function judgeRules(code: AdmissionCode): TransportJudgement {
 /** What came of the visit can't be kept, as it crashes whoever handles it. */
 export function judgeCrash(): TransportJudgement {
   return judged('crash', 'worker_crashed', null);
+}
+
+/** It was not the host's fault that it was not reached (B5): the visit ends as if it had not been begun. */
+export function judgeEgress(): TransportJudgement {
+  return judged('egress_down', 'egress_down', null);
 }
 
 /**

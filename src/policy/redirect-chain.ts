@@ -56,6 +56,11 @@ export function hopsOf({ steps }: Chain): number {
   return steps.length - 1;
 }
 
+/** How often a chain has come to the URL that it stands beside. */
+export function timesAt({ key, chain }: Pick<UrlRecord, 'key' | 'chain'>): number {
+  return chain === null ? 0 : chain.steps.filter((step) => step.key === key).length;
+}
+
 /** Whether a chain has been at its last URL before: the registry knows it, and it is to be asked for all the same. */
 export function comesBackTo(key: UrlKey, chain: Chain | null): boolean {
   return chain !== null && chain.steps.findIndex((step) => step.key === key) < chain.steps.length - 1;

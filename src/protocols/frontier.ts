@@ -17,6 +17,8 @@ export type Message =
   | HostsListed
   | SetAside
   | StoreReopened
+  | Egress
+  | { readonly type: 'egressDue' }
   | { readonly type: 'wakeDue' }
   | { readonly type: 'listDue' };
 
@@ -97,6 +99,13 @@ export interface Recorded {
 export interface StoreReopened {
   readonly type: 'storeReopened';
   readonly nextSequence: number;
+}
+
+/** From the workbench (B5). */
+export interface Egress {
+  readonly type: 'egress';
+  /** `cut_off`: hardly any host can be reached; `never_open`: nor was any reached in this life. */
+  readonly way: 'open' | 'cut_off' | 'never_open';
 }
 
 export function visited(part: HostPart, found: Found | null): Visited {

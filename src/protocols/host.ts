@@ -4,9 +4,10 @@ import type { HostName, Origin } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { ParseResult } from '../domain/parsing.js';
 import type { Candidate } from '../domain/url.js';
+import type { Fault } from '../policy/egress.js';
 import type { RobotsValidators } from '../policy/robots/freshness.js';
 import type { BlockedRead, HostLoaded, QueueRead, Resolved } from './effects.js';
-import type { Permit, PermitNumber } from './workbench.js';
+import type { Doubt, Permit, PermitNumber } from './workbench.js';
 
 export type Message =
   | Wake
@@ -22,6 +23,7 @@ export type Message =
   | Unrecorded
   | Errand
   | ErrandDone
+  | Blamed
   | { readonly type: 'errandDue'; readonly origin: Origin }
   | { readonly type: 'readDue' }
   | { readonly type: 'visitLost'; readonly permit: PermitNumber }
@@ -61,7 +63,8 @@ export interface Parsed {
 /** Fetch a file for another host: a hop of its robots.txt redirect. On this host's own permit, exempt from its robots (P6). */
 export interface Errand {
   readonly type: 'errand';
-  readonly for: HostName;
+  /** Null: for the workbench, which only wants to know whether this host can be reached. */
+  readonly for: HostName | null;
   /** Whose rules are being looked for. */
   readonly origin: Origin;
   readonly url: string;
@@ -90,6 +93,13 @@ export type RobotsFound =
   /** 304 to a request with validators: the file is the one that is known. */
   | { readonly kind: 'unmodified'; readonly validators: RobotsValidators }
   | { readonly kind: 'failure'; readonly code: Code };
+
+/** Whose fault a failure was, once that can be said (B5). */
+export interface Blamed {
+  readonly type: 'blamed';
+  readonly about: Doubt;
+  readonly fault: Fault;
+}
 
 /** These wishes of this host are in the store. */
 export interface Recorded {

@@ -1,7 +1,7 @@
 /** What may be said to the workbench: gates and permits. It alone says who may be asked now. */
 import type { CrawlRules } from '../policy/admission.js';
 import type { VettedAddress } from '../domain/fetching.js';
-import type { HostName } from '../domain/host.js';
+import type { HostName, Origin } from '../domain/host.js';
 import type { PriorityClass } from '../domain/record.js';
 import type { Notice, Pressure, SetAside } from './effects.js';
 
@@ -9,6 +9,8 @@ import type { Notice, Pressure, SetAside } from './effects.js';
 export const PAUSED = 'paused';
 /** Why they are while whoever embeds the crawl has not taken the pages that are there. */
 export const CONSUMER = 'consumer';
+/** Why they are while hardly any host can be reached (B5): all but one probe at a time. */
+export const EGRESS = 'most hosts can not be reached: the fault seems to be ours';
 
 /** Names a request from its permit to its end. Grows, never comes twice in the life of a process. */
 export type PermitNumber = number;
@@ -51,6 +53,8 @@ export type Message =
   | Ended
   | Closed
   | Describe
+  | Overdue
+  | { readonly type: 'egressDue' }
   | { readonly type: 'hostRestarted'; readonly host: HostName }
   | { readonly type: 'gateDue' }
   | { readonly type: 'sweepDue' }
@@ -68,7 +72,29 @@ export interface Settle {
   readonly type: 'settle';
   readonly host: HostName;
   readonly verdict: Verdict | null;
+  /** Null: nothing was learned of our way to the host. */
+  readonly network: NetworkWord | null;
   readonly ask: Ask | null;
+}
+
+/** Whether the host was reached (B5). Of what was not the workbench says whose fault that is, by `Host.blamed`. */
+export type NetworkWord =
+  | { readonly reach: 'reached'; readonly origin: Origin }
+  | { readonly reach: 'unreached'; readonly about: Doubt };
+
+/** What it is that failed: a request, the resolution of the host's name, an errand that another host runs for it. */
+export type Doubt =
+  | { readonly what: 'visit'; readonly permit: PermitNumber }
+  | { readonly what: 'name' }
+  | { readonly what: 'errand'; readonly origin: Origin };
+
+/** An errand was not answered in time: is the host to blame that it was sent to, or were permits held back? Answered by `Host.blamed`. */
+export interface Overdue {
+  readonly type: 'overdue';
+  readonly host: HostName;
+  readonly origin: Origin;
+  /** Monotonic. */
+  readonly sinceMs: number;
 }
 
 /** A permit that the host had no use for. The gate opens again at once. */

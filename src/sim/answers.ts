@@ -102,6 +102,10 @@ export function pageAnswer(page: Page, requestHeaders: readonly Header[]): Answe
       );
     case 'redirect':
       return whole(final.status, [['Location', final.target]], bytesOf('moved'));
+    case 'wall':
+      return hasPassed(page, requestHeaders) ? documentAnswer(page, false, requestHeaders) : turnedAway(page);
+    case 'login':
+      return whole(302, [['Location', final.target], cookieFor(final.target)], bytesOf('come in'));
     case 'missing':
       return plainStatus(404);
     case 'gone':
@@ -111,6 +115,29 @@ export function pageAnswer(page: Page, requestHeaders: readonly Header[]): Answe
     case 'endless':
       return { kind: 'endless', status: 200 };
   }
+}
+
+/** Each wall has a cookie of its own, which names it. */
+function cookieFor(wall: string): Header {
+  const { origin, pathname, search } = new URL(wall);
+  return ['Set-Cookie', `pass=${encodeURIComponent(origin + pathname + search)}; Path=/; HttpOnly`];
+}
+
+function hasPassed(page: Page, requestHeaders: readonly Header[]): boolean {
+  const pass = `pass=${encodeURIComponent(page.url)}`;
+  return headerOf(requestHeaders, 'cookie')?.split('; ').includes(pass) ?? false;
+}
+
+/** Whether an origin of this web may have set it. */
+export function isCookieOf(origin: string, pair: string): boolean {
+  return pair.startsWith(`pass=${encodeURIComponent(`${origin}/`)}`);
+}
+
+/** To where the cookie is had, or with it to the same place. */
+function turnedAway({ url, final }: Page): Answer {
+  const via = final.kind === 'wall' ? final.via : null;
+  const headers: Header[] = via === null ? [['Location', url], cookieFor(url)] : [['Location', via]];
+  return whole(302, headers, bytesOf('not without a cookie'));
 }
 
 function documentAnswer(page: Page, gzip: boolean, requestHeaders: readonly Header[]): Answer {

@@ -187,7 +187,7 @@ async function runProduction(
   told: Wishes,
 ): Promise<EndReason> {
   const { ports, seeds, again } = composition;
-  const { totals, batch, nextSequence, settings } = ports.store.opened();
+  const { totals, batch, nextSequence, settings, unclean } = ports.store.opened();
   const seen = createBloom(Math.max(EXPECTED_URLS, 2 * totals.urls));
   await ports.store.eachKey((key) => seen.add(key));
   const candidates = seeds.map(seedOf);
@@ -198,6 +198,7 @@ async function runProduction(
     batch,
     nextSequence,
     settings,
+    unclean,
     seen,
     startedAtMs: ports.clock.wallMs(),
   });

@@ -24,6 +24,10 @@ export interface LandscapeSettings {
   readonly oddities: number;
   /** Whether there are hosts whose robots.txt disallows less after some days. */
   readonly openings: boolean;
+  /** Of pages that are had with a cookie only, which whoever comes without is given by a redirect. */
+  readonly walls: number;
+  /** Whether some of these cookies are had at another URL, which leads back. */
+  readonly logins: boolean;
   /** How far servers' clocks may be off, in ms: what they say in dates is by their own. */
   readonly skewMsMax: number;
 }
@@ -48,6 +52,10 @@ export type Final =
   | { readonly kind: 'page'; readonly coding: 'identity' | 'gzip' }
   | { readonly kind: 'redirect'; readonly status: 301 | 302 | 307 | 308; readonly target: string }
   | { readonly kind: 'missing' | 'gone' | 'failing' | 'binary' }
+  /** A page for whoever has its cookie; others are sent to where it is had: `via`, or the page itself where that is null. */
+  | { readonly kind: 'wall'; readonly via: string | null }
+  /** Sends back to its wall with the cookie. */
+  | { readonly kind: 'login'; readonly target: string }
   /** Drips until the client has enough, each time: refused by bound, and not asked for again soon. */
   | { readonly kind: 'endless' }
   /** A page whose bytes kill whoever parses them, each time. */
@@ -115,6 +123,8 @@ export function drawLandscape(settings: LandscapeSettings): Landscape {
   for (const [index, host] of hosts.entries()) {
     for (const page of drawPages(index, { hosts, paths, settings, random: random.fork(`pages ${host.name}`) })) {
       pages.set(page.url, page);
+      if (page.final.kind === 'wall' && page.final.via !== null)
+        pages.set(page.final.via, loginOf(page, page.final.via));
     }
   }
   const seeds = [`${(hosts[0] as Host).origin}/`];
@@ -153,7 +163,7 @@ export function robotsText(host: Host, nowMs: number): string | null {
 }
 
 function hasContent(final: Final): boolean {
-  return final.kind === 'page' || final.kind === 'binary';
+  return final.kind === 'page' || final.kind === 'binary' || final.kind === 'wall';
 }
 
 /** Breadth first, over what robots.txt allows in the end and DNS knows. */
@@ -166,7 +176,8 @@ function walk(seeds: readonly string[], pages: ReadonlyMap<string, Page>): Set<s
       continue;
     found.add(url);
     if (page.final.kind === 'redirect') queue.push(page.final.target);
-    else queue.push(...page.links);
+    if (page.final.kind === 'wall' && page.final.via !== null) queue.push(page.final.via);
+    queue.push(...page.links);
   }
   return found;
 }
@@ -250,10 +261,15 @@ function drawPages(hostIndex: number, drawing: Drawing): Page[] {
       path,
       failures: failing ? drawFailures(random.fork('failures'), random.between(1, 2)) : [],
       final,
-      links: final.kind === 'page' ? links : [],
+      links: final.kind === 'page' || final.kind === 'wall' ? links : [],
       thinkMs: random.chance(0.05) ? random.span(1_000, 6_000) : random.span(1, 120),
     };
   });
+}
+
+function loginOf({ url, host, thinkMs }: Page, via: string): Page {
+  const path = via.slice(host.origin.length);
+  return { url: via, host, path, failures: [], final: { kind: 'login', target: url }, links: [], thinkMs };
 }
 
 const PLAIN: Final = { kind: 'page', coding: 'identity' };
@@ -274,8 +290,12 @@ function drawLinks(hostIndex: number, number: number, drawing: Drawing, random: 
 }
 
 function drawFinal(hostIndex: number, number: number, drawing: Drawing, random: Random): Final {
-  if (!random.chance(drawing.settings.oddities))
-    return { kind: 'page', coding: random.chance(0.2) ? 'gzip' : 'identity' };
+  const { walls, logins, oddities } = drawing.settings;
+  if (walls > 0 && random.chance(walls)) {
+    const { origin } = drawing.hosts[hostIndex] as Host;
+    return { kind: 'wall', via: logins && random.chance(0.5) ? `${origin}/login/${number}` : null };
+  }
+  if (!random.chance(oddities)) return { kind: 'page', coding: random.chance(0.2) ? 'gzip' : 'identity' };
   const kind = random.pick([
     'redirect',
     'redirect',

@@ -226,6 +226,7 @@ export class Operators {
   }
 }
 
-function mayBeHad({ host, path }: Page): boolean {
-  return host.nameFailures !== null && isAllowed(host, path);
+/** A login that is known leads nobody to its wall any more: whoever seeds one seeds what can't be had. */
+function mayBeHad({ host, path, final }: Page): boolean {
+  return host.nameFailures !== null && isAllowed(host, path) && final.kind !== 'login';
 }

@@ -32,6 +32,8 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   hostFaults: 0.3,
   oddities: 0.15,
   openings: false,
+  walls: 0.05,
+  logins: false,
   skewMsMax: 3_600_000,
   lateFaults: 0,
   delayedShare: 0.05,

@@ -16,7 +16,11 @@ const HOUR_MS = 3_600_000;
 export function drawSwarm(seed: number, mode: Mode): Partial<UniverseSettings> & { readonly seed: number } {
   const random = createRandom(seed).fork(`swarm ${mode}`);
   const common = { seed, ...drawWeb(random.fork('web')), ...drawTrouble(random.fork('trouble')) };
-  if (mode === 'liveness') return { ...common, openings: random.chance(0.3), again: random.chance(0.3) };
+  if (mode === 'liveness') {
+    const again = random.chance(0.3);
+    // Who comes to a login by itself is not led back to what is behind it: it is known, and need not be asked again.
+    return { ...common, openings: random.chance(0.3), again, logins: !again && common.exclusions === 0 };
+  }
   const forMs = random.logUniform(HOUR_MS / 6, 12 * HOUR_MS);
   return {
     ...common,
@@ -35,6 +39,7 @@ function drawWeb(random: Random) {
     faults: maybe(random, () => random.span(0.05, 0.6), 0),
     hostFaults: maybe(random, () => random.span(0.1, 0.6), 0),
     oddities: maybe(random, () => random.span(0.05, 0.4), 0),
+    walls: maybe(random, () => random.span(0.02, 0.3), 0),
     skewMsMax: maybe(random, () => random.logUniform(1_000, 86_400_000), 0),
     delayedShare: maybe(random, () => random.span(0.01, 0.3), 0),
     delayMs: random.pick([0, 50, 1_000, 1_000, 5_000, 30_000]),

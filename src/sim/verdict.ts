@@ -115,8 +115,10 @@ function stateOf(final: Final): UrlState {
   switch (final.kind) {
     case 'page':
     case 'binary':
+    case 'wall':
       return 'active';
     case 'redirect':
+    case 'login':
       return 'redirected';
     case 'missing':
       return 'soft_missing';

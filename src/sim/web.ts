@@ -12,19 +12,12 @@
  * 4. A kill ends every exchange of its incarnation with `abort`; a request that is still under way arrives all the
  *    same, or not, by a coin.
  */
-import type {
-  FetchedResponse,
-  FetchFailure,
-  FetchRequest,
-  FetchResult,
-  Header,
-  Resolution,
-} from '../domain/fetching.js';
+import type { FetchedResponse, FetchFailure, FetchRequest, FetchResult, Resolution } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
 import type { WitnessEvent } from '../practice/witness.js';
 import type { FetchPort, ResolvePort } from '../protocols/ports.js';
 import { type Owner, type Pending, type Simulation, WORLD } from './events.js';
-import { type Answer, failing, headerOf, pageAnswer, plainStatus, robotsAnswer } from './answers.js';
+import { type Answer, failing, headerOf, isCookieOf, pageAnswer, plainStatus, robotsAnswer } from './answers.js';
 import { drawLateFailure, type Failure, type Host, type Landscape, type Page } from './landscape.js';
 import type { Random } from './random.js';
 
@@ -206,6 +199,9 @@ class WebAtWork implements SimulatedWeb {
       this.trespasses.push(`${request.url} was asked of ${request.address.address}`);
     if (request.origin !== url.origin) this.trespasses.push(`${request.url} was asked as of ${request.origin}`);
     if (url.hash !== '') this.trespasses.push(`${request.url} was asked with its fragment`);
+    const cookie = headerOf(request.headers, 'cookie');
+    if (cookie !== null && !cookie.split('; ').every((pair) => isCookieOf(url.origin, pair)))
+      this.trespasses.push(`${request.url} was asked with ${cookie}`);
     if (headerOf(request.headers, 'user-agent') === null)
       this.trespasses.push(`${request.url} was asked without a user agent`);
   }
@@ -389,7 +385,8 @@ class WebAtWork implements SimulatedWeb {
     if (answer.kind === 'broken') {
       const { head } = answer;
       const code = head === null ? 'connection_reset' : 'truncated';
-      return { ...failure(code, 'the connection broke', durationMs), status: head?.status ?? null };
+      const { status = null, headers = [] } = head ?? {};
+      return { ...failure(code, 'the connection broke', durationMs), status, headers };
     }
     const { status, headers, body } = answer;
     const isCut = body.length > request.bodyBytesMax;

@@ -45,6 +45,15 @@ export interface WhyAnswer {
   } | null;
   readonly trap: { readonly code: string; readonly detail: string | null } | null;
   readonly position: { readonly queue: string; readonly before: number } | null;
+  /** Redirects on whose behalf it is to be asked for; null where it is asked for by itself, and once it was. */
+  readonly chain: {
+    readonly hops: number;
+    readonly hopsMax: number;
+    /** How often they have come to it. */
+    readonly times: number;
+    /** Names of the cookies that they gave; never values. Null: they gave too many, and all were dropped. */
+    readonly cookies: readonly string[] | null;
+  } | null;
   /** The newest at the end; at most as many as a record keeps. */
   readonly visits: readonly {
     readonly at: string | null;

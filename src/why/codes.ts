@@ -158,6 +158,11 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     follows: RETRIED,
     advice: 'Look at the name servers in use, `dns.servers`.',
   },
+  egress_down: {
+    said: 'hardly any host could be reached then: the fault was ours',
+    follows: 'It stays queued, and is asked again when hosts can be reached; that costs no delivery.',
+    advice: 'If it happens often, look at the connection of this machine, and at its name servers.',
+  },
   guard_refused: {
     said: 'the guard refuses the address of its host',
     follows: OVER,

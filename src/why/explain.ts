@@ -11,6 +11,7 @@ import { withoutCredentials } from '../domain/credentials.js';
 import { CODES } from '../domain/outcome.js';
 import type { Attempt, Code } from '../domain/outcome.js';
 import type { UrlRecord } from '../domain/record.js';
+import { hopsOf, REDIRECTS_MAX, timesAt } from '../policy/redirect-chain.js';
 import type { NextAction, Paragraph, Topic, WhyAnswer } from './answer.js';
 import { CODE_WORDS } from './codes.js';
 import type { WhyFacts } from './facts.js';
@@ -30,7 +31,7 @@ export function explain(facts: WhyFacts): WhyAnswer {
     ['rules', topics.rules(facts)],
     ['robots', topics.robots(facts)],
     ['visits', topics.visits(facts)],
-    ['queue', isAhead ? topics.queue(facts) : []],
+    ['queue', isAhead ? [...topics.queue(facts), ...topics.chain(facts)] : []],
     ['host', isAhead ? topics.host(facts) : []],
     ['next', [nextWords(facts, next), ...goOnAdvice(facts, next), ...adviceOf(situation, facts)]],
   ];
@@ -331,6 +332,7 @@ function fieldsOf(facts: WhyFacts): Omit<WhyAnswer, 'next' | 'explanation' | 'st
         ? null
         : { kind: rules.scope.kind, inScope: rules.inScope, refusedBy: rules.refusal?.code ?? null },
     trap: rules?.refusal?.code.startsWith('trap_') ? rules.refusal : null,
+    chain: chainFields(record),
     position: standing === null || record === null ? null : { queue: record.state, before: standing.before },
     visits: (record?.attempts ?? []).map(({ atMs, detail = null, outcome, code, status, tier, durationMs }) => ({
       at: iso(atMs),
@@ -355,6 +357,13 @@ function hostFields(facts: WhyFacts): WhyAnswer['host'] {
     breaker: host?.snapshot.breaker.phase ?? 'closed',
     queued: ready.reduce((sum, count) => sum + count, 0) + waiting + parked,
   };
+}
+
+function chainFields(record: UrlRecord | null): WhyAnswer['chain'] {
+  if (record === null || record.chain === null) return null;
+  const { chain } = record;
+  const cookies = chain.cookies?.map(({ name }) => topics.shown(name)) ?? null;
+  return { hops: hopsOf(chain), hopsMax: REDIRECTS_MAX, times: timesAt(record), cookies };
 }
 
 /** By the copy that is known now; else what was kept with the URL when it was decided. */

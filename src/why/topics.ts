@@ -8,6 +8,7 @@ import type { Attempt } from '../domain/outcome.js';
 import type { UrlState } from '../domain/record.js';
 import { CANONICAL_RULES } from '../policy/canonical-steps.js';
 import { delayAfter } from '../policy/delay.js';
+import { hopsOf, REDIRECTS_MAX, timesAt } from '../policy/redirect-chain.js';
 import { pages, ROBOTS_TTL_MS, type RobotsCopy } from '../policy/robots/freshness.js';
 import { CODE_WORDS } from './codes.js';
 import type { Hop, RuleFacts, WhyFacts } from './facts.js';
@@ -264,6 +265,21 @@ export function queue({ record, standing, host, spelling }: WhyFacts): string[] 
         : `${before} ${before === 1 ? 'comes' : 'come'} before it`;
   return [`${among}, ${place}.`, ...(host === null ? [] : inQueues(host.queue, spelling.host))];
 }
+
+/** The redirects on whose behalf it is asked for. Of cookies the names are told: their values are the site's business. */
+export function chain({ record }: WhyFacts): string[] {
+  if (record === null || record.chain === null) return [];
+  const { chain } = record;
+  const count = timesAt(record);
+  const again = count > 1 ? `; they come to it for the ${ORDINALS[count - 2] ?? `${count}th`} time` : '';
+  const way = `${capital(counted(hopsOf(chain), 'redirect has', 'redirects have'))} led to it, of ${REDIRECTS_MAX} at most${again}.`;
+  if (chain.cookies === null) return [way, 'They gave more cookies than are kept: it is asked for without any.'];
+  if (chain.cookies.length === 0) return [way];
+  const names = chain.cookies.map(({ name }) => shown(name)).join(', ');
+  return [way, `They gave ${counted(chain.cookies.length, 'cookie', 'cookies')} for it: ${shown(names)}.`];
+}
+
+const ORDINALS = ['second', 'third', 'fourth'] as const;
 
 const KIND_WORDS: Readonly<Partial<Record<UrlState, string>>> = {
   queued: 'ready',

@@ -521,6 +521,50 @@ describe('the start and the end', () => {
     }
   });
 
+  it('B5: while hardly any host can be reached, what falls due after --wait is waited for; afterwards it is not', () => {
+    const stage = crawling();
+    stage.tell(visit(null));
+    stage.tell(recorded(partsOf(stage.take()), { totals: { ...NO_TOTALS, waiting: 1 } }));
+    stage.tell({ type: 'egress', way: 'cut_off' });
+    stage.tell({ type: 'rested', host: 'busy.example', wake: 1, left: null, wakeAtMs: WALL_AHEAD_MS + 3_600_000 });
+    stage.pass(600_000);
+    expect(events(stage.take(), 'ended')).toEqual([]);
+    stage.tell({ type: 'egress', way: 'open' });
+    expect(events(stage.take(), 'ended')).toMatchObject([{ reason: 'only-waiting' }]);
+  });
+
+  it('B5: when nothing is left it is done, whatever can be reached', () => {
+    const stage = crawling();
+    stage.tell({ type: 'egress', way: 'cut_off' });
+    stage.tell({ type: 'rested', host: 'busy.example', wake: 1, left: null, wakeAtMs: null });
+    expect(events(stage.take(), 'ended')).toMatchObject([{ reason: 'done' }]);
+  });
+
+  it('B5: no host was ever reached: after --wait it ends, though hosts wish to ask; not if one is reached before', () => {
+    const cutOff = (changes: Partial<Props> = {}): Front => {
+      const stage = crawling(changes);
+      stage.tell(visit(null));
+      stage.tell(recorded(partsOf(stage.take()), { totals: { ...NO_TOTALS, ready: 1 } }));
+      stage.pass(500);
+      stage.tell({ type: 'egress', way: 'never_open' });
+      return stage;
+    };
+    const stage = cutOff();
+    stage.pass(29_999);
+    expect(events(stage.take(), 'ended')).toEqual([]);
+    stage.pass(1);
+    expect(events(stage.take(), 'ended')).toMatchObject([{ reason: 'only-waiting' }]);
+
+    const mended = cutOff();
+    mended.pass(29_999);
+    mended.tell({ type: 'egress', way: 'open' });
+    const endless = cutOff({ waitMs: null });
+    const crashed = cutOff();
+    crashed.crashOn({ type: 'wakeDue' }, 'again');
+    for (const one of [mended, endless, crashed]) one.pass(600_000);
+    expect([mended, endless, crashed].map((one) => events(one.take(), 'ended').length)).toEqual([0, 0, 1]);
+  });
+
   it('a daemon goes on for ever', () => {
     const stage = crawling({ waitMs: null });
     stage.tell({ type: 'rested', host: 'busy.example', wake: 1, left: null, wakeAtMs: null });

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Resolution } from '../../src/domain/fetching.js';
 import type { PriorityClass } from '../../src/domain/record.js';
+import type { Fault } from '../../src/policy/egress.js';
 import { ADDRESSES, type Answer, HostWorld } from './support/host-world.js';
 
 type Step = { readonly crashes: boolean; readonly which: number } & (
@@ -15,6 +16,7 @@ type Step = { readonly crashes: boolean; readonly which: number } & (
       readonly found: 'rules' | 'missing' | 'failure' | 'back' | 'on';
       readonly disallow: boolean;
     }
+  | { readonly do: 'blame'; readonly fault: Fault }
   | { readonly do: 'wake' | 'grant' | 'commit' | 'lose' | 'errand' }
   | { readonly do: 'pass'; readonly ms: number }
   /** Whatever is waited for comes. */
@@ -36,6 +38,8 @@ function step(world: HostWorld, one: Step): void {
       return world.grant(crashes);
     case 'land':
       return world.land(one.answer, crashes);
+    case 'blame':
+      return world.blame(one.fault, crashes);
     case 'parse':
       return world.parse(which, one.how, one.disallow, crashes);
     case 'commit':
@@ -53,6 +57,7 @@ function step(world: HostWorld, one: Step): void {
       world.answerStore(false);
       world.resolve(ADDRESSES);
       world.parse(which, 'well', one.disallow, crashes);
+      world.blame('theirs');
       world.land(one.answer);
       return world.grant();
   }
@@ -122,6 +127,7 @@ function steps(crashOdds: number): fc.Arbitrary<Step> {
     [4, fc.record({ ...common, do: fc.constant('resolve' as const), resolution })],
     [7, fc.record({ ...common, do: fc.constant('land' as const), answer })],
     [6, fc.record({ ...common, do: fc.constant('parse' as const), how, disallow })],
+    [4, fc.record({ ...common, do: fc.constant('blame' as const), fault: fc.constantFrom('theirs', 'ours') })],
     [3, fc.record({ ...common, do: fc.constant('errandDone' as const), found, disallow })],
     [14, fc.record({ ...common, do: fc.constantFrom('wake' as const, 'grant' as const, 'commit' as const) })],
     [2, fc.record({ ...common, do: fc.constantFrom('lose' as const, 'errand' as const) })],

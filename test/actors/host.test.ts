@@ -9,6 +9,7 @@ import { ROBOTS_REFRESH_MARGIN_MS, ROBOTS_TTL_MS } from '../../src/policy/robots
 import { ALLOW_ALL } from '../../src/policy/robots/rules.js';
 import type { HostPart } from '../../src/protocols/commit.js';
 import type { QueueHead } from '../../src/protocols/effects.js';
+import type { Visited } from '../../src/protocols/frontier.js';
 import { UNTOUCHED } from '../../src/protocols/host-snapshot.js';
 import type { Permit } from '../../src/protocols/workbench.js';
 import { ADDRESSES, NAME, PROPS } from './support/host-world.js';
@@ -30,6 +31,20 @@ function live(head: Partial<QueueHead>, robots: 'known' | 'unknown' = 'known', p
   return stage;
 }
 type LiveStage = ReturnType<typeof live>;
+
+const PLAIN_ANSWER = {
+  kind: 'response',
+  status: 200,
+  statusText: '',
+  httpVersion: '1.1',
+  headers: [],
+  rawHead: null,
+  sentHead: null,
+  body: new Uint8Array(0),
+  cut: false,
+  durationMs: 5,
+  remoteAddress: '192.0.2.1',
+} as const;
 
 let permits = 0;
 function grant(stage: LiveStage, rules: CrawlRules = ANY_RULES): number {
@@ -54,7 +69,7 @@ function said(stage: LiveStage): string[] {
     .flatMap((effect) => (effect.do === 'send' ? [effect.message.type] : effect.do === 'log' ? [] : [effect.do]));
 }
 
-function redirectTo(stage: LiveStage, permit: number, url: string): void {
+function redirectTo(stage: LiveStage, permit: number, url: string, ...setCookies: readonly string[]): void {
   stage.tell({
     type: 'fetched',
     permit,
@@ -63,7 +78,7 @@ function redirectTo(stage: LiveStage, permit: number, url: string): void {
       status: 301,
       statusText: '',
       httpVersion: '1.1',
-      headers: [['location', url]],
+      headers: [['location', url], ...setCookies.map((it) => ['Set-Cookie', it] as const)],
       rawHead: null,
       sentHead: null,
       body: new Uint8Array(0),
@@ -214,6 +229,7 @@ describe('a host at rest', () => {
       host: NAME,
       resolution: { kind: 'failed', code: 'dns_failed', detail: '', expiresInMs: 30_000 },
     });
+    stage.tell({ type: 'blamed', about: { what: 'name' }, fault: 'theirs' });
     recordAll(stage, partsIn(stage), 0);
     expect(restOf(stage)).toMatchObject({ left: null, wakeAtMs: WALL_AHEAD_MS + stage.nowMs + 30_000 });
   });
@@ -226,6 +242,7 @@ describe('a host at rest', () => {
       host: NAME,
       resolution: { kind: 'failed', code: 'dns_failed', detail: '', expiresInMs: 30_000 },
     });
+    stage.tell({ type: 'blamed', about: { what: 'name' }, fault: 'theirs' });
     // One row is charged for it; the other is still ready.
     recordAll(stage, partsIn(stage), 1);
     expect(restOf(stage)).toMatchObject({ wakeAtMs: WALL_AHEAD_MS + 30_000 });
@@ -353,7 +370,7 @@ describe('a host and what got lost', () => {
       'drop',
     );
     expect(told(stage.take()).map(({ message }) => message)).toEqual([
-      { type: 'settle', host: NAME, verdict: { permit, closedForMs: PROPS.delayMs }, ask: null },
+      { type: 'settle', host: NAME, verdict: { permit, closedForMs: PROPS.delayMs }, network: null, ask: null },
       { type: 'hostRestarted', host: NAME },
       { type: 'fenceFor', host: NAME, epoch: 1 },
     ]);
@@ -537,6 +554,86 @@ describe('a host and a page that it knows', () => {
     expect(second.conditions).toEqual([]);
     second.stage.tell({ type: 'fetched', permit: second.permit, result: told304([]) });
     expect(partsIn(second.stage)[0]?.moves[0]?.record.state).toBe('dead');
+  });
+});
+
+describe('a host and its redirects (P6)', () => {
+  const PAGE = `${ORIGIN}/1`;
+  const target = candidateOf(PAGE);
+
+  /** Asked for: the Cookie header, and what came of the redirect. */
+  function redirected(record: Parameters<typeof readyEntry>[2], to: string, ...setCookies: readonly string[]) {
+    const stage = live({ ready: [readyEntry(PAGE, 1, record)] });
+    stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+    stage.take();
+    const permit = grant(stage);
+    const started = told(stage.take()).find(({ message }) => message.type === 'start')?.message;
+    const { headers } = (started as unknown as { request: FetchRequest }).request;
+    redirectTo(stage, permit, to, ...setCookies);
+    const effects = stage.take();
+    const visited = told(effects).find(({ message }) => message.type === 'visited')?.message as unknown as Visited;
+    const cookie = headers.find(([name]) => name === 'cookie')?.[1] ?? null;
+    return {
+      stage,
+      cookie,
+      part: visited.part,
+      found: visited.found,
+      logs: of(effects, 'log').map(({ event }) => event),
+    };
+  }
+
+  it('to itself with a cookie: the row stays where it is, uses no delivery, and is asked for with it next', () => {
+    const { stage, cookie, part, found } = redirected({ deliveries: 2 }, PAGE, 's=1');
+    expect([cookie, found]).toEqual([null, null]);
+    const [move] = part.moves;
+    expect(move?.to).toEqual(move?.from);
+    expect(move?.record).toMatchObject({
+      state: 'queued',
+      deliveries: 2,
+      attempts: [{ code: 'redirect', detail: PAGE }],
+    });
+    recordAll(stage, [part], 1);
+    stage.take();
+    grant(stage);
+    const again = told(stage.take()).find(({ message }) => message.type === 'start')?.message;
+    expect((again as unknown as { request: FetchRequest }).request.headers).toContainEqual(['cookie', 's=1']);
+  });
+
+  it('to itself without one: settled as a loop, with where it leads', () => {
+    const { part, found } = redirected({}, PAGE);
+    expect(found).toBeNull();
+    expect(part.moves).toMatchObject([{ to: null, record: { state: 'refused', chain: null } }]);
+    expect(part.visits).toMatchObject([{ attempt: { outcome: 'refused', code: 'redirect_loop', detail: PAGE } }]);
+  });
+
+  it('to another page: its chain goes with the candidate, and not with the record that redirects', () => {
+    const { part, found, logs } = redirected({}, `${ORIGIN}/2`, 's=1');
+    expect(part.moves).toMatchObject([{ to: null, record: { state: 'redirected', chain: null } }]);
+    expect(found?.chain).toMatchObject({ steps: [{ key: target.key }, {}], cookies: [{ name: 's', value: '1' }] });
+    expect(logs).not.toContain('cookies_dropped');
+  });
+
+  it('too many cookies: all are dropped, which is said once in a chain', () => {
+    const first = redirected({}, `${ORIGIN}/2`, `s=${'x'.repeat(4_096)}`);
+    expect(first.found?.chain?.cookies).toBeNull();
+    expect(first.logs).toContain('cookies_dropped');
+    const later = redirected({ chain: first.found?.chain ?? null }, `${ORIGIN}/3`, 's=1');
+    expect([later.cookie, later.found?.chain?.cookies]).toEqual([null, null]);
+    expect(later.logs).not.toContain('cookies_dropped');
+  });
+
+  it('what comes with a page is no redirect’s cookie: a body that was not read, a retry and a rest keep the chain', () => {
+    const chain = redirected({}, `${ORIGIN}/2`, 's=1').found?.chain ?? null;
+    for (const status of [429, 500]) {
+      const stage = live({ ready: [readyEntry(`${ORIGIN}/2`, 1, { chain })] });
+      stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+      stage.take();
+      const permit = grant(stage);
+      stage.take();
+      const answer = { ...PLAIN_ANSWER, status, headers: [['set-cookie', 's=2']] as const };
+      stage.tell({ type: 'fetched', permit, result: answer });
+      expect(partsIn(stage)[0]?.moves).toMatchObject([{ to: {}, record: { chain } }]);
+    }
   });
 });
 

@@ -15,6 +15,7 @@ const PROPS: Props = {
   requestMsMax: 20_000,
   resumed: false,
   rules: ANY_RULES,
+  egress: null,
 };
 const staged = (changes: Partial<Props> = {}) => new Stage(workbench, { ...PROPS, ...changes }, 0, drawsFrom(1));
 type Bench = ReturnType<typeof staged>;
@@ -23,6 +24,7 @@ const ask = (host: string, addressClock: string | null = null): Message => ({
   type: 'settle',
   host,
   verdict: null,
+  network: null,
   ask: { host, address: { address: '192.0.2.1', family: 4 }, addressClock, priority: 2, delayMs: 1_000 },
 });
 
@@ -72,7 +74,13 @@ describe('the workbench describes itself', () => {
     ]);
     stage.tell({ type: 'ended', permit: permit.number, host: 'a', slot: permit.fetcher, bytes: 9 });
     expect(described(stage, 'a')).toMatchObject({ gates: [{ phase: 'judging' }], openVisits: 1, openBytes: 9 });
-    stage.tell({ type: 'settle', host: 'a', verdict: { permit: permit.number, closedForMs: 500 }, ask: null });
+    stage.tell({
+      type: 'settle',
+      host: 'a',
+      verdict: { permit: permit.number, closedForMs: 500 },
+      network: null,
+      ask: null,
+    });
     stage.tell(ask('a'));
     expect(described(stage, 'a')).toMatchObject({
       gates: [{ phase: 'closed', nextAllowedAtMs: WALL_AHEAD_MS + 500, wish: 2 }],

@@ -17,6 +17,7 @@ const PROPS: Props = {
   requestMsMax: 20_000,
   resumed: false,
   rules: ANY_RULES,
+  egress: null,
 };
 
 const staged = (props: Partial<Props> = {}, nowMs = 0) =>
@@ -27,6 +28,7 @@ const ask = (host: string, changes: Partial<NonNullable<Settle['ask']>> = {}): M
   type: 'settle',
   host,
   verdict: null,
+  network: null,
   ask: {
     host,
     address: { address: '192.0.2.1', family: 4 },
@@ -40,6 +42,7 @@ const verdict = (host: string, permit: number, closedForMs: number): Message => 
   type: 'settle',
   host,
   verdict: { permit, closedForMs },
+  network: null,
   ask: null,
 });
 const ended = (permit: Permit, bytes = 0): Message => ({

@@ -162,6 +162,8 @@ describe('refusals say where, which option, and what would be right', () => {
     });
     expect(load({ assignments: ['fetch.slots=1024'] }).config.fetch.slots).toBe(1_024);
     expect(refusal({ assignments: ['fetch.slots=1025'] }).key).toBe('fetch.slots');
+    expect(load({ assignments: ['egress.hostsMin=16'] }).config.egress.hostsMin).toBe(16);
+    expect(refusal({ assignments: ['egress.hostsMin=17'] }).key).toBe('egress.hostsMin');
   });
 });
 
@@ -188,7 +190,7 @@ describe('every option', () => {
   });
 
   it('with a number is among those whose bounds are tried', () => {
-    expect(numeric.map(([key]) => key)).toHaveLength(24);
+    expect(numeric.map(([key]) => key)).toHaveLength(29);
   });
 
   it.each(numeric)('%s holds from %d to %d and not beyond', (key, least, most, step) => {

@@ -31,6 +31,14 @@ let summary: CrawlSummary;
 let lines: { readonly url: string }[] = [];
 let port = 0;
 
+/** Where the robots.txt of a host leads: nowhere, in the end. */
+const ROBOTS_REDIRECTS: Readonly<Record<string, string>> = {
+  'file.test': 'file:///etc/passwd',
+  'data.test': 'data:text/plain,User-agent:*%0ADisallow:/',
+  'self.test': '/robots.txt',
+  'cloud.test': 'http://169.254.169.254/robots.txt',
+};
+
 const server = createServer((request, response) => {
   const path = request.url ?? '/';
   const host = (request.headers.host ?? '').split(':')[0] ?? '';
@@ -40,7 +48,11 @@ const server = createServer((request, response) => {
   response.once('close', () => {
     entry.endMs = performance.now();
   });
-  if (path === '/robots.txt') return void response.writeHead(404).end();
+  if (path === '/robots.txt') {
+    const location = ROBOTS_REDIRECTS[host];
+    const headers = location === undefined ? {} : { location, 'set-cookie': 'robots=1; Path=/' };
+    return void response.writeHead(location === undefined ? 404 : 301, headers).end();
+  }
   answer(path, cookie, response, request);
 });
 
@@ -108,7 +120,10 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'orbweaver-redirects-'));
   const crawler = createCrawler({
     dataDir: join(folder, 'data'),
-    seeds: SEEDS.map((path) => `http://site.test:${port}/${path}`),
+    seeds: [
+      ...SEEDS.map((path) => `http://site.test:${port}/${path}`),
+      ...Object.keys(ROBOTS_REDIRECTS).map((host) => `http://${host}:${port}/page`),
+    ],
     config: {
       ...AT_ONCE,
       userAgent: 'ExampleBot/1.0 (+https://bot.example/)',
@@ -140,7 +155,7 @@ const codesOf = (path: string, host = 'site') =>
 
 describe('redirects of a real site', () => {
   it('P6: end, all of them', () => {
-    expect(summary).toMatchObject({ reason: 'done', failure: null });
+    expect(summary).toMatchObject({ reason: 'only-waiting', failure: null, parked: 1 });
   });
 
   it('P6: a URL that redirects to itself with a cookie is the same record, asked again with it', () => {
@@ -158,9 +173,15 @@ describe('redirects of a real site', () => {
     const urls = lines.map(({ url }) => url);
     expect(pages.toSorted()).toEqual(urls.toSorted());
     expect(new Set(urls).size).toBe(urls.length);
-    expect(urls.map((url) => new URL(url).pathname).toSorted()).toEqual(
-      ['/door', '/home', '/plain', '/self', '/target', '/metafile'].toSorted(),
-    );
+    expect(urls.map((url) => new URL(url).pathname).toSorted()).toEqual([
+      '/door',
+      '/home',
+      '/metafile',
+      ...Array(3).fill('/page'),
+      '/plain',
+      '/self',
+      '/target',
+    ]);
   });
 
   it('S4: no cookie and no credential crosses an origin, and none comes back', () => {
@@ -172,7 +193,7 @@ describe('redirects of a real site', () => {
 
   it('a cookie of one chain is no other chain’s, nor that of robots.txt, nor of a meta refresh', () => {
     expect(cookiesOf('/target')).toEqual([null]);
-    expect(cookiesOf('/robots.txt')).toEqual([null, null]);
+    expect(new Set([...cookiesOf('/robots.txt'), ...cookiesOf('/page')])).toEqual(new Set([null]));
   });
 
   it('RFC 9110 §15.4: circles end as redirect_loop where they close', () => {
@@ -206,6 +227,14 @@ describe('redirects of a real site', () => {
     const refused = visits.filter(({ code }) => code === 'guard_refused').map(({ url }) => url);
     expect(refused.toSorted()).toEqual(['http://169.254.169.254/latest/', 'http://[::ffff:a9fe:a9fe]/']);
     expect([codesOf('/cloud/0'), codesOf('/cloud/1')]).toEqual([['redirect'], ['redirect']]);
+  });
+
+  it('D08, D09: a robots.txt that redirects off the web, in a circle or to a refused address ends there', () => {
+    const robotsOf = (host: string) => asked.filter((it) => it.host === host && it.path === '/robots.txt').length;
+    expect(['file', 'data', 'self', 'cloud'].map((name) => robotsOf(`${name}.test`))).toEqual([1, 1, 6, 1]);
+    // A file that is not there disallows nothing; one that can't be had parks its pages (P5).
+    const codes = ['file', 'data', 'self', 'cloud'].map((name) => codesOf('/page', name));
+    expect(codes).toEqual([['ok'], ['ok'], ['ok'], ['robots_unreadable']]);
   });
 
   it('P1, P2: each hop waits for the gate of its own host', () => {

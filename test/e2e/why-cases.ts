@@ -44,6 +44,13 @@ export const CASES: readonly WhyCase[] = [
     says: /redirects to http:\/\/garden\.test\/tulips,[\s\S]*it is known: fetched/,
   },
   {
+    title: 'A page that sends in circles',
+    asked: 'http://garden.test/gatekeeper',
+    state: 'refused',
+    action: 'none',
+    says: /redirects back to where its chain of redirects has been/,
+  },
+  {
     title: 'A page that is not there',
     asked: 'http://garden.test/weeds',
     state: 'soft_missing',

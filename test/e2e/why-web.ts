@@ -50,6 +50,7 @@ const PAGES: Readonly<Record<string, string>> = {
   'garden.test/': [
     '/tulips',
     '/old-tulips',
+    '/gate',
     '/weeds',
     '/compost',
     '/private/keys',
@@ -81,6 +82,8 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   else if (name.startsWith('slow.test/page/')) hanging.push(response);
   else if (name === 'garden.test/robots.txt') response.end(ROBOTS);
   else if (name === 'garden.test/old-tulips') response.writeHead(301, { location: '/tulips' }).end();
+  else if (name === 'garden.test/gate') response.writeHead(302, { location: '/gatekeeper' }).end();
+  else if (name === 'garden.test/gatekeeper') response.writeHead(302, { location: '/gate' }).end();
   else if (name.startsWith('busy.test/queue/')) response.writeHead(503, { 'retry-after': '3600' }).end();
   else if (PAGES[name] !== undefined) {
     response.writeHead(200, { 'content-type': 'text/html' }).end(`<title>${name}</title>${PAGES[name]}`);

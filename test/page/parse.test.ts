@@ -167,6 +167,48 @@ describe('redirects', () => {
     },
   );
 
+  it('D08: no scheme but http and https is ever led to: by Location, meta refresh or a Link header', () => {
+    const scheme = fc.oneof(
+      fc.constantFrom(
+        'file',
+        'data',
+        'ftp',
+        's3',
+        'javascript',
+        'mailto',
+        'gopher',
+        'ws',
+        'wss',
+        'blob',
+        'about',
+        'FILE',
+      ),
+      fc.stringMatching(/^[a-z][a-z0-9+.-]{0,9}$/).filter((it) => it !== 'http' && it !== 'https'),
+    );
+    const rest = fc.constantFrom('', '/etc/passwd', '//site.example/etc/passwd', '///etc/passwd', 'text/html,x');
+    fc.assert(
+      fc.property(scheme, rest, (name, after) => {
+        const url = `${name}:${after}`;
+        expect(target(302, [['location', url]]).url).toBeNull();
+        const refreshed = target(200, html(), `<meta http-equiv=refresh content="0;url=${url}"><a href="${url}">x</a>`);
+        expect(refreshed.url).toBeNull();
+        expect(refreshed.page?.links).toEqual([]);
+        const linked = target(200, [...html(), ['link', `<${url}>; rel=next`]]);
+        expect([linked.url, linked.page?.links]).toEqual([null, []]);
+      }),
+    );
+  });
+
+  it('S4: what leads on has no credentials, however they are written', () => {
+    for (const url of [
+      'http://user:word@site.example/x',
+      'http://user@site.example/x',
+      'http://:word@site.example/x',
+      '//u:w@site.example/x',
+    ])
+      expect(target(302, [['location', url]]).url).toBe('http://site.example/x');
+  });
+
   it('is none without Location, or with one on another status', () => {
     expect(target(302, []).url).toBeNull();
     expect(

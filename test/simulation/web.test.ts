@@ -4,7 +4,18 @@ import { createSimulation } from '../../src/sim/events.js';
 import { drawLandscape, type Host, type Landscape, truthOf } from '../../src/sim/landscape.js';
 import { createWeb } from '../../src/sim/web.js';
 
-const QUIET = { seed: 4, hosts: 4, pages: 30, faults: 0, hostFaults: 0, oddities: 0, openings: false, skewMsMax: 0 };
+const QUIET = {
+  seed: 4,
+  hosts: 4,
+  pages: 30,
+  faults: 0,
+  hostFaults: 0,
+  oddities: 0,
+  openings: false,
+  walls: 0,
+  logins: false,
+  skewMsMax: 0,
+};
 const UNSTOPPED = new AbortController().signal;
 
 function requestOf(landscape: Landscape, url: string, more: Partial<FetchRequest> = {}): FetchRequest {
@@ -17,7 +28,12 @@ function requestOf(landscape: Landscape, url: string, more: Partial<FetchRequest
 function stage(partial: Partial<typeof QUIET> = {}) {
   const simulation = createSimulation({ seed: 4 });
   const landscape = drawLandscape({ ...QUIET, ...partial });
-  return { simulation, landscape, web: createWeb(simulation, landscape, { lateFaults: 0, delayedShare: 0 }), seed: landscape.seeds[0] as string };
+  return {
+    simulation,
+    landscape,
+    web: createWeb(simulation, landscape, { lateFaults: 0, delayedShare: 0 }),
+    seed: landscape.seeds[0] as string,
+  };
 }
 
 describe('the simulated web', () => {

@@ -54,6 +54,44 @@ function attemptOf(code: Code, outcome: OutcomeKind, more: Partial<Attempt> = {}
 
 const textOf = (facts: WhyFacts) => explain(facts).explanation.join('\n');
 
+describe('a URL at the end of redirects (P6)', () => {
+  const cookie = { domain: 'a.test', hostOnly: true, path: '/', secure: false, expiresAtMs: null };
+  const cookies = [
+    { ...cookie, name: 'session', value: 'top-secret-1' },
+    { ...cookie, name: 'tour', value: 'top-secret-2' },
+  ];
+  const record = recordOf(URL_ASKED);
+  const steps = [record.key, 'other', record.key, record.key].map((key, print) => ({ key, cookies: print }));
+  const answerTo = (chain: UrlRecord['chain'], state: UrlState = 'queued') =>
+    explain(factsOf({ record: { ...record, chain, state } }));
+
+  it('says how far it is, how often it was come to, and the names of its cookies', () => {
+    const answer = answerTo({ steps, cookies });
+    expect(answer.chain).toEqual({ hops: 3, hopsMax: 10, times: 3, cookies: ['session', 'tour'] });
+    expect(answer.explanation).toContain(
+      '3 redirects have led to it, of 10 at most; they come to it for the third time.',
+    );
+    expect(answer.explanation).toContain('They gave 2 cookies for it: session, tour.');
+    expect(answerTo({ steps: steps.slice(1, 3), cookies: null }, 'waiting').explanation).toEqual(
+      expect.arrayContaining([
+        '1 redirect has led to it, of 10 at most.',
+        'They gave more cookies than are kept: it is asked for without any.',
+      ]),
+    );
+    expect(answerTo(null).chain).toBeNull();
+  });
+
+  it('S3: no value of a cookie is printed, in whatever state', () => {
+    for (const state of STATES) expect(JSON.stringify(answerTo({ steps, cookies }, state))).not.toContain('top-secret');
+  });
+
+  it('a circle is explained on the page that closes it', () => {
+    const attempt = attemptOf('redirect_loop', 'refused', { status: 302, detail: 'http://a.test/login' });
+    const text = textOf(factsOf({ record: recordOf(URL_ASKED, { state: 'refused', attempts: [attempt] }) }));
+    expect(text).toContain('brings no cookie that is new (HTTP 302): http://a.test/login');
+  });
+});
+
 describe('a URL in a queue of a crawl that runs', () => {
   const record = recordOf(URL_ASKED);
   const standing = { at: { queue: 'ready', priority: 2, sequence: 9 }, before: 3 } as const;
@@ -324,6 +362,25 @@ const anyRobots: fc.Arbitrary<OriginRobots> = fc.oneof(
     lastGood: nullable(anyCopy),
   }),
 );
+const anyChain = fc.record({
+  steps: fc.array(fc.record({ key: fc.constantFrom('k', recordOf(URL_ASKED).key), cookies: fc.nat() }), {
+    maxLength: 12,
+  }),
+  cookies: nullable(
+    fc.array(
+      fc.record({
+        name: fc.string({ unit: 'binary', maxLength: 400 }),
+        value: fc.string(),
+        domain: fc.string(),
+        hostOnly: fc.boolean(),
+        path: fc.string(),
+        secure: fc.boolean(),
+        expiresAtMs: nullable(anyTime),
+      }),
+      { maxLength: 3 },
+    ),
+  ),
+});
 const anyRecord: fc.Arbitrary<UrlRecord> = fc
   .record({
     state: fc.constantFrom(...STATES),
@@ -334,6 +391,7 @@ const anyRecord: fc.Arbitrary<UrlRecord> = fc
     discoveredAtMs: anyTime,
     deliveries: fc.nat(9),
     attempts: fc.array(anyAttempt, { maxLength: 8 }),
+    chain: nullable(anyChain),
     robots: nullable(
       fc.record({
         rule: nullable(fc.record({ text: fc.string(), line: fc.nat() })),

@@ -9,12 +9,13 @@ import type { FetchRequest, FetchResult, Resolution } from '../../../src/domain/
 import type { ParseResult } from '../../../src/domain/parsing.js';
 import type { PriorityClass, QueueEntry } from '../../../src/domain/record.js';
 import { BREAKER_TERMS } from '../../../src/policy/breaker.js';
+import type { Fault } from '../../../src/policy/egress.js';
 import type { OriginRobots } from '../../../src/policy/robots/freshness.js';
 import type { HostPart } from '../../../src/protocols/commit.js';
 import type { BlockedRows, Effect, QueueHead } from '../../../src/protocols/effects.js';
 import type { Errand, Message, RobotsFound } from '../../../src/protocols/host.js';
 import type { HostSnapshot } from '../../../src/protocols/host-snapshot.js';
-import type { Ask, Permit, Verdict } from '../../../src/protocols/workbench.js';
+import type { Ask, Doubt, NetworkWord, Overdue, Permit, Verdict } from '../../../src/protocols/workbench.js';
 import { drawsFrom, WALL_AHEAD_MS } from './instants.js';
 import { ANY_RULES, candidateOf, headOf, readyEntry } from './records.js';
 import { of, Stage, told } from './stage.js';
@@ -114,6 +115,8 @@ export class HostWorld {
   private wakeAtMs: number | null = null;
   // The other host.
   private readonly errandsOut: (Errand & { readonly atMs: number })[] = [];
+  /** Failures of which the host wants to know whose fault they are. */
+  readonly doubts: Doubt[] = [];
   errandsIn = 0;
   errandsDone = 0;
   /** Requests with a cookie. */
@@ -157,6 +160,7 @@ export class HostWorld {
     this.reading.length = 0;
     this.unspent.clear();
     this.errandsOut.length = 0;
+    this.doubts.length = 0;
   }
 
   /** A row enters by somebody else's commit. */
@@ -335,6 +339,12 @@ export class HostWorld {
     for (const { origin, state } of part.robots) this.robots.set(origin, state);
   }
 
+  /** The workbench knows whose fault it was. */
+  blame(fault: Fault, crashes = false): void {
+    const about = this.doubts.shift();
+    if (about !== undefined) this.tell({ type: 'blamed', about, fault }, crashes);
+  }
+
   errand(crashes = false): void {
     this.errandsIn += 1;
     this.tell(
@@ -433,6 +443,9 @@ export class HostWorld {
         return;
       case 'settle':
         return this.settled(message);
+      case 'overdue':
+        this.doubts.push({ what: 'errand', origin: message.origin });
+        return;
       case 'returned':
         this.unspent.delete(message.permit);
         return;
@@ -456,12 +469,17 @@ export class HostWorld {
     }
   }
 
-  private settled({ verdict, ask }: { verdict: Verdict | null; ask: Ask | null }): void {
+  private settled({ verdict, network, ask }: Settled): void {
     if (verdict !== null) {
       const owedMs = this.verdictOwed.get(verdict.permit) ?? this.verdictPossible.get(verdict.permit);
       expect(owedMs, `a verdict on ${verdict.permit} that is not owed`).toBeDefined();
       expect(verdict.closedForMs).toBeGreaterThanOrEqual(owedMs as number);
       this.verdictOwed.delete(verdict.permit);
+    }
+    if (network?.reach === 'unreached') {
+      expect(ask, 'it asks while it waits to be judged').toBeNull();
+      expect(this.doubts.filter(({ what }) => what !== 'errand')).toEqual([]);
+      this.doubts.push(network.about);
     }
     if (ask !== null) this.ask = ask;
   }
@@ -507,6 +525,7 @@ export class HostWorld {
       0,
     ]);
     expect(this.recording).toEqual([]);
+    expect(this.doubts, 'it rests while it waits to be judged').toEqual([]);
     if (this.flight !== null) expect(this.flight.incarnation).toBeLessThan(this.stage.incarnation);
     if (this.awake !== wake) return;
     this.awake = null;
@@ -568,6 +587,7 @@ export class HostWorld {
       this.resolve(ADDRESSES);
       this.grant();
       this.land('ok');
+      this.blame('theirs');
       this.parse(0, 'well', false);
       this.errandDone('missing', false);
       this.commit(3);
@@ -589,15 +609,23 @@ export class HostWorld {
       this.ask === null &&
       this.flight === null &&
       this.reading.length === 0 &&
+      this.doubts.length === 0 &&
       this.recording.length === 0
     );
   }
 }
 
+interface Settled {
+  readonly verdict: Verdict | null;
+  readonly network: NetworkWord | null;
+  readonly ask: Ask | null;
+}
+
 type Heard =
   | { readonly type: 'fenceFor'; readonly epoch: number }
   | { readonly type: 'visited'; readonly part: HostPart }
-  | { readonly type: 'settle'; readonly verdict: Verdict | null; readonly ask: Ask | null }
+  | ({ readonly type: 'settle' } & Settled)
+  | Overdue
   | { readonly type: 'returned'; readonly permit: number }
   | { readonly type: 'start'; readonly permit: Permit; readonly request: FetchRequest }
   | {
