@@ -30,6 +30,9 @@ const EQUIVALENT_SEEDS = 40;
 /** Events are bounded; this is for a mutant that loops inside of one. */
 const SEED_MS_MAX = 120_000;
 
+/** Processes that run. */
+const trials = new Set();
+
 process.exitCode = await main();
 
 async function main() {
@@ -39,11 +42,12 @@ async function main() {
   if (values.check) return check(mutants);
   const workshop = await openWorkshop(ROOT);
   const sitting = { workshop, seedsMax: Number(values['seeds-max']), jobs: Number(values.jobs) };
-  try {
-    return await tryAll(mutants, sitting);
-  } finally {
+  process.once('exit', () => {
+    for (const trial of trials) trial.kill('SIGKILL');
     workshop.close();
-  }
+  });
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+  return tryAll(mutants, sitting);
 }
 
 function isAskedFor(name, asked) {
@@ -124,6 +128,7 @@ async function tryAsItIs(results, { workshop, jobs }) {
 function runTrial(dist, settings, seedsMax, rules) {
   const args = [TRIAL, dist, JSON.stringify(settings), '1', String(seedsMax), rules];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  trials.add(child);
   const trial = { seeds: 0, broken: [], detail: null, fault: null };
   const brokenSoFar = new Set();
   let stuck = null;
@@ -147,6 +152,7 @@ function runTrial(dist, settings, seedsMax, rules) {
     child.on('error', reject);
     child.on('close', (code) => {
       clearTimeout(stuck);
+      trials.delete(child);
       if (code !== 0 && trial.fault === null)
         trial.fault = `ended with ${code} after universe ${trial.seeds}: ${errors}`;
       resolve(trial);
