@@ -12,6 +12,9 @@ import { table } from './measure.js';
 import type { Bench, BenchResult, Figures } from './result.js';
 
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
+  'address-clock': () => import('./address-clock.js'),
+  fairness: () => import('./fairness.js'),
+  'hot-host': () => import('./hot-host.js'),
   nesting: () => import('./nesting.js'),
   'raw-loop': () => import('./raw-loop.js'),
   throughput: () => import('./throughput.js'),

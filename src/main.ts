@@ -37,6 +37,7 @@ import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
 import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
+import { type Machine, stampOf } from './policy/elapsed.js';
 import { productTokenOf } from './policy/robots/agent.js';
 import { rulesOf } from './policy/admission.js';
 import * as addresses from './protocols/addresses.js';
@@ -52,8 +53,10 @@ import type { InFlight } from './why/live.js';
 import type { FaultPlan } from './supervision/faults.js';
 import type { KernelCounts } from './supervision/counts.js';
 import { createKernel, type Kernel } from './supervision/kernel.js';
+import { readClockNote, thisMachine, writeClockNote } from './supervision/clock.js';
 import { drawTree } from './supervision/picture.js';
 import type { GroupSpec } from './supervision/specification.js';
+import { steadyClock } from './supervision/steady-clock.js';
 import { engineTree, type TreePlan } from './supervision/tree.js';
 
 export interface CrawlOptions {
@@ -134,6 +137,20 @@ export interface Crawl {
 /** The real clock. `performance.now` never runs backwards; the wall clock is asked for each instant. */
 export const SYSTEM_CLOCK: Clock = { monotonicMs: () => performance.now(), wallMs: () => Date.now() };
 
+/** Goes on from where the clock of the crawl's last life was, and notes down for the next one what it shows. */
+function clockIn(directory: string, machine: Machine | undefined, log: LogPort): Clock {
+  const note = (): void => {
+    if (machine === undefined) return;
+    writeClockNote(directory, stampOf(machine, { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() }));
+  };
+  const clock = steadyClock(SYSTEM_CLOCK, readClockNote(directory, machine, SYSTEM_CLOCK), (byMs) => {
+    log.log('warn', 'clock_stepped', { byMs });
+    note();
+  });
+  note();
+  return clock;
+}
+
 /** Pages a second of late: half of it is of the last so many. */
 const RATE_HALF_LIFE_MS = 10_000;
 /** An actor that answers later is as good as down. */
@@ -191,7 +208,9 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     await countDeaths(options.dataDir, store, log);
     await store.noteRun(runNote(config));
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
-    const outside = { clock: SYSTEM_CLOCK, chance: Math.random, net, names, parsers, logs: log };
+    const machine = thisMachine(SYSTEM_CLOCK);
+    const clock = clockIn(options.dataDir, machine, log);
+    const outside = { clock, chance: Math.random, net, names, parsers, logs: log };
     const { totals, batch, nextSequence, settings, unclean } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
@@ -202,7 +221,8 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
       settings,
       unclean,
       seen,
-      startedAtMs: SYSTEM_CLOCK.wallMs(),
+      startedAtMs: clock.wallMs(),
+      ...(machine === undefined ? {} : { machine }),
     });
     log.log('info', 'crawl_started', { dataDir: options.dataDir, seeds: options.seeds.length, known: totals.urls });
     const running = new RunningCrawl(options, plan, { ...outside, store }, closing);
@@ -261,6 +281,7 @@ export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'ne
   readonly seen: Bloom;
   /** When this life begins; wall clock. */
   readonly startedAtMs: number;
+  readonly machine?: Machine;
 }
 
 /** What each kind of actor is started with. */
@@ -282,7 +303,8 @@ export function planTree(
       seen: opened.seen,
       totals: opened.totals,
       nextSequence: opened.nextSequence,
-      activeMax: Math.ceil(config.hosts.activeFactor * config.fetch.slots),
+      activeMin: Math.min(Math.ceil(config.hosts.activeFactor * config.fetch.slots), config.hosts.liveMax),
+      activeMax: config.hosts.liveMax,
       pagesMax,
       waitMs: options.endless === true ? null : config.waitSeconds * 1_000,
     },
@@ -302,6 +324,7 @@ export function planTree(
       userAgent: config.userAgent,
       productToken,
       startedAtMs: opened.startedAtMs,
+      ...(opened.machine === undefined ? {} : { machine: opened.machine }),
       delayMs: hostDelayMs(name, config.politeness),
       adaptiveFactor: config.politeness.adaptiveFactor,
       addressExempt: exempt,
@@ -330,6 +353,7 @@ export function planTree(
       openMax: 8,
       idleMs: 10_000,
     }),
+    hostsLiveMax: config.hosts.liveMax,
     fetchers: config.fetch.slots,
     parsers: config.page.threads,
   };
@@ -346,8 +370,9 @@ class RunningCrawl implements Crawl, Live {
   readonly control: Control;
   private readonly kernel: Kernel;
   private readonly declared: GroupSpec;
+  private readonly clock: Clock;
   private readonly startedMs = performance.now();
-  private readonly startedAtMs = SYSTEM_CLOCK.wallMs();
+  private readonly startedAtMs: number;
   private readonly rate = new Rate(RATE_HALF_LIFE_MS, this.startedMs);
   private readonly questions = new Map<number, (bench: BenchFacts | null) => void>();
   private lastQuestion = 0;
@@ -360,7 +385,7 @@ class RunningCrawl implements Crawl, Live {
   private socketPath: string | null = null;
   private holdsSinceMs: number | null = null;
   private drainsSinceMs: number | null = null;
-  private movedAtMs = this.startedAtMs;
+  private movedAtMs: number;
   private readonly outcomes = new Map<string, number>();
   private readonly underWay = new Map<string, number>();
   private requests = 0;
@@ -379,12 +404,15 @@ class RunningCrawl implements Crawl, Live {
     outside: Omit<Ports, 'announce'>,
     private readonly closing: () => Promise<void>,
   ) {
+    this.clock = outside.clock;
+    this.startedAtMs = this.clock.wallMs();
+    this.movedAtMs = this.startedAtMs;
     this.totals = plan.frontier.totals;
     this.settings = plan.frontier.settings;
     const net: Ports['net'] = {
       fetch: (request, signal) => {
         this.requests += 1;
-        this.underWay.set(request.url, SYSTEM_CLOCK.wallMs());
+        this.underWay.set(request.url, this.clock.wallMs());
         return outside.net.fetch(request, signal).finally(() => this.underWay.delete(request.url));
       },
       release: (bytes) => outside.net.release(bytes),
@@ -514,7 +542,7 @@ class RunningCrawl implements Crawl, Live {
     const bound = secondsMax === null ? null : setTimeout(() => this.resolveReason('max-seconds'), secondsMax * 1_000);
     const end = await Promise.race([reason, this.kernel.failed]);
     if (bound !== null) clearTimeout(bound);
-    this.drainsSinceMs = SYSTEM_CLOCK.wallMs();
+    this.drainsSinceMs = this.clock.wallMs();
     if (typeof end !== 'string') {
       await this.closeControl();
       await this.closing();
@@ -541,11 +569,11 @@ class RunningCrawl implements Crawl, Live {
         this.totals = event.totals;
         this.hostsActive = event.hostsActive;
         this.notAdmitted = event.notAdmitted;
-        this.movedAtMs = SYSTEM_CLOCK.wallMs();
+        this.movedAtMs = this.clock.wallMs();
         break;
       case 'held':
         this.holds.add(event.why);
-        this.holdsSinceMs ??= SYSTEM_CLOCK.wallMs();
+        this.holdsSinceMs ??= this.clock.wallMs();
         break;
       case 'resumed':
         this.holds.clear();

@@ -2,7 +2,8 @@
  * The frontier's hosts: who hears what a commit brought, which hosts are at work, and when the crawl is over.
  *
  * A bounded set of hosts is at work. One that rests makes room for the next in line, drawn by class; one that rests until
- * a time stands in a heap. Only hosts with news are told of them.
+ * a time stands in a heap. The set grows while slots are idle and hosts stand in line (P7: no host widens it for itself).
+ * Only hosts with news are told of them.
  */
 import { joinLine, nonEmptyLines, takeFront } from '../domain/class-queues.js';
 import { peekDue, popDue, pushDue } from '../domain/due-heap.js';
@@ -14,12 +15,15 @@ import { drawClass } from '../policy/draw.js';
 import type { Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import type { CommitReceipt, Part, Totals } from '../protocols/commit.js';
-import { type Effect, type HostsListed, log, send } from '../protocols/effects.js';
+import { type Effect, type HostsListed, log, schedule, send } from '../protocols/effects.js';
 import type { EndReason } from '../protocols/events.js';
 import type { State } from './frontier-state.js';
 
 export const LISTED_AT_ONCE = 1_000;
 const WAITING_TOLD_MAX = 20;
+/** Hosts that are new at work need about so long to load, to resolve their name and to ask for the first time. */
+const WIDEN_EVERY_MS = 1_000;
+const SHRUNK_TO = 15 / 16;
 /** Woken too early, a host that cools down would not hear it. */
 export const SET_ASIDE_MARGIN_MS = 1_000;
 
@@ -65,7 +69,8 @@ export function hear(state: State, queue: CommitReceipt['queues'][number], effec
   if (hasWork || queue.blocked === 0) state.watching.delete(host);
   else state.watching.add(host);
   if (news === null) {
-    if (wakeAtMs !== null && !state.active.has(host) && !state.front.lineOf.has(host)) restUntil(state, host, wakeAtMs);
+    const isExpected = state.active.has(host) || state.front.lineOf.has(host) || state.delayed.has(host);
+    if (wakeAtMs !== null && !isExpected) restUntil(state, host, wakeAtMs, null);
   } else if (state.active.has(host)) {
     effects.push(wake(state, host));
   } else joinLineIfBetter(state, host, news);
@@ -82,7 +87,7 @@ export function settleDown(state: State, now: Instant, effects: Effect[]): Turn<
   if (state.life.phase === 'ended') return [state, effects];
   if (state.props.pagesMax !== null && state.visits >= state.props.pagesMax) return end(state, 'max-pages', effects);
   wakeWhatIsDue(state, now);
-  while (state.active.size < state.props.activeMax) {
+  while (state.active.size < state.activeLimit) {
     const priority = drawClass(nonEmptyLines(state.front), now.draw());
     if (priority === null) break;
     const host = takeFront(state.front, priority);
@@ -91,6 +96,10 @@ export function settleDown(state: State, now: Instant, effects: Effect[]): Turn<
   }
   if (isOver(state, now)) {
     return end(state, isWithoutWork(state.totals) ? 'done' : 'only-waiting', effects);
+  }
+  if (isCrowded(state) && !state.widening) {
+    state.widening = true;
+    effects.push(schedule('widen', now.monotonicMs + WIDEN_EVERY_MS, { type: 'widenDue' }));
   }
   const next = peekDue(state.dues);
   if (next !== undefined && (state.wakeTimerAtMs === null || next.atMs < state.wakeTimerAtMs)) {
@@ -101,21 +110,41 @@ export function settleDown(state: State, now: Instant, effects: Effect[]): Turn<
   return [state, effects];
 }
 
+/** Others could be at work, if there were room for them; of one host alone there are never more than one. */
+function isCrowded({ props, active, activeLimit, front }: State): boolean {
+  return props.activeMin < props.activeMax && active.size >= activeLimit && front.lineOf.size > 0;
+}
+
+/**
+ * Room for as many more as slots are idle: hosts wait for their delays most of the time, so that it takes as many as the
+ * rate of all slots times latency and delay to keep the slots busy. While none is idle the room shrinks again, slowly.
+ */
+export function widen(state: State, idleSlots: number): void {
+  const { activeMin, activeMax } = state.props;
+  state.widening = false;
+  if (idleSlots > 0 && isCrowded(state)) state.activeLimit = Math.min(activeMax, state.activeLimit + idleSlots);
+  else if (idleSlots === 0) state.activeLimit = Math.max(activeMin, Math.floor(state.activeLimit * SHRUNK_TO));
+}
+
 export function wake(state: State, host: HostName): Effect {
   const number = ++state.lastWake;
   state.active.set(host, number);
   state.wakeAt.delete(host);
+  state.delayed.delete(host);
   state.journal.woken.push(host);
   return send(addresses.host(host), { type: 'wake', wake: number });
 }
 
-export function restUntil(state: State, host: HostName, wakeAtMs: number): void {
+/** @param left the class in which it goes on then, where it is only its delay that it waits for; else null */
+export function restUntil(state: State, host: HostName, wakeAtMs: number, left: PriorityClass | null): void {
+  if (left === null) state.delayed.delete(host);
+  else state.delayed.set(host, left);
   if (state.wakeAt.get(host) === wakeAtMs) return;
   state.wakeAt.set(host, wakeAtMs);
   pushDue(state.dues, { atMs: wakeAtMs, name: host });
 }
 
-/** A host whose time has come is as good as one that has waited in the first line. */
+/** A host whose time has come is as good as one that has waited in the first line; a delay moves it to no other. */
 function wakeWhatIsDue(state: State, now: Instant): void {
   for (let next = peekDue(state.dues); next !== undefined; next = peekDue(state.dues)) {
     const stands = state.wakeAt.get(next.name) === next.atMs;
@@ -123,7 +152,9 @@ function wakeWhatIsDue(state: State, now: Instant): void {
     popDue(state.dues);
     if (!stands) continue;
     state.wakeAt.delete(next.name);
-    if (!state.active.has(next.name)) joinLine(state.front, next.name, 0);
+    const priority = state.delayed.get(next.name) ?? 0;
+    state.delayed.delete(next.name);
+    if (!state.active.has(next.name)) joinLineIfBetter(state, next.name, priority);
   }
 }
 
@@ -134,7 +165,7 @@ export function list(state: State, listed: HostsListed, now: Instant): Turn<Stat
   for (const { host, best, wakeAtMs } of listed.hosts) {
     if (state.active.has(host)) effects.push(...(best === null ? [] : [wake(state, host)]));
     else if (best !== null) joinLineIfBetter(state, host, best);
-    else if (!state.front.lineOf.has(host)) restUntil(state, host, wakeAtMs ?? now.wallMs);
+    else if (!state.front.lineOf.has(host)) restUntil(state, host, wakeAtMs ?? now.wallMs, null);
   }
   if (listed.complete) {
     state.life = { phase: 'crawling' };
@@ -159,7 +190,7 @@ function isOver(state: State, now: Instant): boolean {
   if (state.props.waitMs === null || state.life.phase !== 'crawling' || state.unacknowledged > 0) return false;
   // Nothing says that hosts can be reached from here at all: those that wish to ask are not waited for.
   if (state.way.is === 'never_open' && state.way.untilMs <= now.monotonicMs) return true;
-  if (state.active.size > 0 || state.front.lineOf.size > 0) return false;
+  if (state.active.size > 0 || state.front.lineOf.size > 0 || state.delayed.size > 0) return false;
   // Hosts may rest until their robots.txt is due for what it disallows: that is no work, and nobody waits for it.
   if (isWithoutWork(state.totals)) return true;
   // What is not due for a while is not due because of an outage: it is waited for as on a full disk.

@@ -5,6 +5,7 @@ import type { DueHeap } from '../domain/due-heap.js';
 import type { ConfiguredRules, CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
+import type { PriorityClass } from '../domain/record.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CrawlRules } from '../policy/admission.js';
 import type { UrlFilter } from '../plugins/url-filter.js';
@@ -24,7 +25,8 @@ export interface Props {
   readonly seen: Bloom;
   readonly totals: Totals;
   readonly nextSequence: number;
-  /** Hosts that may be at work at once. */
+  /** Hosts that may be at work at once: so many at first, and up to so many while fetch slots are idle. */
+  readonly activeMin: number;
   readonly activeMax: number;
   /** Visits after which the crawl ends; null for no bound. */
   readonly pagesMax: number | null;
@@ -73,9 +75,15 @@ export interface State {
   readonly front: ClassQueues;
   /** Hosts at work, with the number of their newest wake. */
   readonly active: Map<HostName, number>;
+  /** Hosts that may be at work now. */
+  activeLimit: number;
+  /** Whether it is being found out if slots are idle. */
+  widening: boolean;
   lastWake: number;
   /** Resting hosts and when they wake by themselves (wall clock). */
   readonly wakeAt: Map<HostName, number>;
+  /** Those of them that have rows to ask for when they wake: it is their delay that they wait for. The class of the best. */
+  readonly delayed: Map<HostName, PriorityClass>;
   readonly dues: DueHeap;
   /** Hosts that wake only to see whether their robots.txt still blocks what it blocks: nothing of theirs waits. */
   readonly watching: Set<HostName>;

@@ -38,6 +38,7 @@ import {
   egressLater,
   wake,
   restUntil,
+  widen,
   list,
   listAgain,
 } from './frontier-hosts.js';
@@ -62,8 +63,11 @@ export const frontier: Behaviour<Props, State, Message> = {
       totals: props.totals,
       front: createClassQueues(),
       active: new Map(),
+      activeLimit: props.activeMin,
+      widening: false,
       lastWake: 0,
       wakeAt: new Map(),
+      delayed: new Map(),
       dues: createDueHeap(),
       watching: new Set(),
       wakeTimerAtMs: null,
@@ -86,6 +90,7 @@ export const frontier: Behaviour<Props, State, Message> = {
     held.settings = journal.settings;
     held.rules = journal.rules;
     held.wakeTimerAtMs = null;
+    held.widening = false;
     const effects: Effect[] = journal.woken.map((host) => wake(held, host));
     if (held.way.is === 'never_open') effects.push(egressLater(held.way.untilMs));
     if (held.life.phase === 'listing') effects.push({ do: 'listHosts', after: null, limit: LISTED_AT_ONCE });
@@ -174,8 +179,8 @@ export const frontier: Behaviour<Props, State, Message> = {
       begin(state);
       if (state.active.get(host) !== wake) return [state, []];
       state.active.delete(host);
-      if (left !== null) joinLine(state.front, host, left);
-      else if (wakeAtMs !== null) restUntil(state, host, wakeAtMs);
+      if (wakeAtMs !== null) restUntil(state, host, wakeAtMs, left);
+      else if (left !== null) joinLine(state.front, host, left);
       return settleDown(state, now, []);
     },
 
@@ -204,7 +209,18 @@ export const frontier: Behaviour<Props, State, Message> = {
       begin(state);
       state.active.delete(name);
       leaveLine(state.front, name);
-      restUntil(state, name, now.wallMs + coolingMs + SET_ASIDE_MARGIN_MS);
+      restUntil(state, name, now.wallMs + coolingMs + SET_ASIDE_MARGIN_MS, null);
+      return settleDown(state, now, []);
+    },
+
+    widenDue: (state) => {
+      begin(state);
+      return [state, [send(addresses.workbench, { type: 'countSpare' })]];
+    },
+
+    spareCounted: (state, { slots }, now) => {
+      begin(state);
+      widen(state, slots);
       return settleDown(state, now, []);
     },
 

@@ -34,6 +34,7 @@ import {
   stateAfter,
   type TransportJudgement,
 } from '../policy/judgement.js';
+import { stampOf } from '../policy/elapsed.js';
 import { type RulesInForce, rulesInForce } from '../policy/last-look.js';
 import { type Onward, onwardOf } from '../policy/redirect-chain.js';
 import { refreshed } from '../policy/validators.js';
@@ -42,6 +43,7 @@ import * as addresses from '../protocols/addresses.js';
 import type { ArchiveEntry, HostPart, Move, PageLine, VisitSummary } from '../protocols/commit.js';
 import { type Effect, log, send } from '../protocols/effects.js';
 import { type Found, visited } from '../protocols/frontier.js';
+import type { HostSnapshot } from '../protocols/host-snapshot.js';
 import type { PermitNumber } from '../protocols/workbench.js';
 import type { Live, OpenVisit, ReadingVisit } from './host-state.js';
 import { matcherOf, robotsOf, urlOf } from './host-state.js';
@@ -78,7 +80,7 @@ export function emit(state: Live, wish: Wish, now: Instant): Effect {
     ticket,
     permit: wish.permit ?? null,
     moves,
-    snapshot: state.snapshot,
+    snapshot: stamped(state, now),
     robots: (wish.robots ?? []).map((origin) => ({ origin, state: robotsOf(state, origin) })),
     heads: headsOf(state.queue, leaving),
     wakeAtMs: earliest(wakeAtMsOf(state, now), moves),
@@ -91,6 +93,14 @@ export function emit(state: Live, wish: Wish, now: Instant): Effect {
     settings: null,
   };
   return send(addresses.frontier, visited(part, wish.found ?? null));
+}
+
+/** The wall clock may have been put forward since the host asked for silence: what is left of it is counted from now. */
+function stamped({ props, snapshot, silentUntilMs }: Live, now: Instant): HostSnapshot {
+  const waits = silentUntilMs !== null || snapshot.breaker.phase === 'open';
+  if (!waits || props.machine === undefined) return snapshot;
+  const closedUntilMs = silentUntilMs === null ? null : Math.ceil(now.wallMs + silentUntilMs - now.monotonicMs);
+  return { ...snapshot, closedUntilMs, stamp: stampOf(props.machine, now) };
 }
 
 function earliest(wakeAtMs: number | null, moves: readonly Move[]): number | null {

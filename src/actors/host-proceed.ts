@@ -8,11 +8,11 @@ import { addressClockKey } from '../policy/addresses.js';
 import * as queues from '../policy/back-queue.js';
 import type { Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
-import { type Effect, schedule, send } from '../protocols/effects.js';
+import { type Effect, schedule, scheduleRest, send } from '../protocols/effects.js';
 import type { Errand, RobotsFound } from '../protocols/host.js';
 import type { Ask, NetworkWord, Verdict } from '../protocols/workbench.js';
 import { emit, settleStopped, unpark } from './host-parts.js';
-import { delayMsOf, type Live, type State } from './host-state.js';
+import { delayMsOf, type Live, type State, windowOf } from './host-state.js';
 import { addressOf, nextStep, type Step, type Stopped } from './host-steps.js';
 
 export function awake(state: Live, now: Instant): Turn<State> {
@@ -42,6 +42,7 @@ export function proceed(
   network: NetworkWord | null = null,
 ): Turn<State> {
   let ask: Ask | null = null;
+  if (verdict !== null) state.gateClosedUntilMs = now.monotonicMs + verdict.closedForMs;
   while (state.activity.doing === 'nothing') {
     const step = nextStep(state, now);
     if (step.step === 'wait') break;
@@ -77,7 +78,7 @@ function perform(state: Live, step: Exclude<Step, { step: 'wait' | 'ask' }>, now
           do: 'readQueue',
           host: props.name,
           from: queues.headsOf(queue, new Set()),
-          limit: props.window + queue.taken.size,
+          limit: windowOf(state) + queue.taken.size,
         },
       ];
     case 'recheck':
@@ -111,7 +112,7 @@ export function settle(state: Live, rows: readonly Stopped[], now: Instant): Eff
 }
 
 export function idleLater({ props }: Live, now: Instant): Effect {
-  return schedule('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
+  return scheduleRest('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
 }
 
 function askFor(state: Live, { priority }: Extract<Step, { step: 'ask' }>, now: Instant): Ask {

@@ -7,12 +7,14 @@
 import type { HostName } from '../domain/host.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
+import { stepSince } from '../policy/elapsed.js';
+import { RETRY_AFTER_MS_MAX } from '../policy/throttle.js';
 import type { Instant, Turn } from '../protocols/actor.js';
 import { type Effect, type HostLoaded, log, schedule } from '../protocols/effects.js';
 import type { Recorded } from '../protocols/host.js';
-import { UNTOUCHED } from '../protocols/host-snapshot.js';
+import { type HostSnapshot, UNTOUCHED } from '../protocols/host-snapshot.js';
 import { proceed } from './host-proceed.js';
-import type { Beginning, Live, State } from './host-state.js';
+import { type Beginning, type Live, type Props, type State, windowOf } from './host-state.js';
 
 /** The store could not be read: it is asked again so much later. */
 const READ_AGAIN_MS = 1_000;
@@ -41,7 +43,7 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
       ],
     ];
   }
-  const snapshot = loaded.snapshot ?? UNTOUCHED;
+  const snapshot = broughtHere(loaded.snapshot ?? UNTOUCHED, props, now);
   const queue = queues.emptyQueue();
   for (const [priority, head] of (loaded.summary?.heads ?? []).entries()) queue.floors[priority] = head;
   queues.refill(queue, loaded.head);
@@ -54,12 +56,14 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     activity: { doing: 'nothing', visits: 0 },
     // A probe that was out when the last incarnation ended will never be told.
     snapshot: { ...snapshot, breaker: breakers.lost(snapshot.breaker, now.wallMs, now.draw(), props.breaker) },
+    silentUntilMs: silentUntilMsOf(snapshot, now),
     robots: new Map(loaded.robots.map(({ origin, state }) => [origin, state])),
     matchers: new Map(),
     queue,
     blocked: loaded.summary?.blocked ?? 0,
     recheckTicket: 0,
     names: { known: null },
+    gateClosedUntilMs: 0,
     open: new Map(),
     parts: new Map(),
     nextTicket: 1,
@@ -67,7 +71,26 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     errands,
     orphan,
   };
+  queues.trim(queue, windowOf(live));
   return proceed(live, now, notesOf(props.name, loaded.head.notes), null);
+}
+
+/** Its times by this life's wall clock: the step that the clock has made since they were written is taken out of them. */
+function broughtHere(snapshot: HostSnapshot, { machine }: Props, now: Instant): HostSnapshot {
+  const stepMs = stepSince(snapshot.stamp, machine, now);
+  const { closedUntilMs, breaker } = snapshot;
+  return {
+    ...snapshot,
+    closedUntilMs: closedUntilMs === null ? null : closedUntilMs + stepMs,
+    breaker: breaker.phase === 'open' ? { ...breaker, untilMs: breaker.untilMs + stepMs } : breaker,
+    stamp: null,
+  };
+}
+
+/** A clock that was put back while the machine was off makes no silence longer than the longest that is granted. */
+function silentUntilMsOf({ closedUntilMs }: HostSnapshot, now: Instant): number | null {
+  if (closedUntilMs === null || closedUntilMs <= now.wallMs) return null;
+  return now.monotonicMs + Math.min(RETRY_AFTER_MS_MAX, closedUntilMs - now.wallMs);
 }
 
 export function notesOf(host: HostName, notes: readonly string[]): Effect[] {

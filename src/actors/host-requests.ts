@@ -195,16 +195,18 @@ export function learn(state: Live, transport: TransportJudgement, durationMs: nu
     throttle = pause.state;
     closedForMs = pause.closedForMs;
     closedUntilMs = Math.ceil(now.wallMs + closedForMs);
+    state.silentUntilMs = now.monotonicMs + closedForMs;
   } else if (transport.breaker === 'success') {
     throttle = eased(throttle);
     closedUntilMs = null;
+    state.silentUntilMs = null;
   }
   state.snapshot = {
     ...snapshot,
     breaker,
     throttle,
     closedUntilMs,
-    lastDurationMs: Math.round(durationMs),
+    lastDurationMs: Math.ceil(durationMs),
     requests: snapshot.requests + 1,
   };
   const delayMs = delayMsOf(state);

@@ -10,6 +10,7 @@ import type { AddressRange } from '../policy/addresses.js';
 import type { BackQueue } from '../policy/back-queue.js';
 import { delayAfter } from '../policy/delay.js';
 import type { BreakerTerms } from '../policy/breaker.js';
+import type { Machine } from '../policy/elapsed.js';
 import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import {
@@ -31,6 +32,8 @@ export interface Props {
   readonly productToken: string;
   /** When this process began; wall clock. */
   readonly startedAtMs: number;
+  /** That this process runs on; absent where it tells nothing of itself. */
+  readonly machine?: Machine;
   readonly delayMs: number;
   readonly adaptiveFactor: number;
   readonly addressExempt: readonly AddressRange[];
@@ -93,6 +96,8 @@ export interface Live {
   wake: number;
   readonly activity: Activity;
   snapshot: HostSnapshot;
+  /** Until when the host is left alone for what it has asked of this life or an earlier one; monotonic, null where it hasn't. */
+  silentUntilMs: number | null;
   readonly robots: Map<Origin, OriginRobots>;
   readonly matchers: Map<Origin, { readonly copy: RobotsCopy; readonly matcher: RobotsMatcher }>;
   readonly queue: BackQueue;
@@ -101,6 +106,8 @@ export interface Live {
   /** What the last change of the rules came with, or the last look at blocked rows by them: nothing older may be on its way when they are read. */
   recheckTicket: number;
   readonly names: Names;
+  /** Until when the last word to the gate has closed it; monotonic. It may be closed for longer, for reasons of its own. */
+  gateClosedUntilMs: number;
   readonly open: Map<PermitNumber, OpenVisit>;
   /** Rows of each part that is on its way to the store, and where they will stand then. */
   readonly parts: Map<number, readonly Moved[]>;
@@ -230,6 +237,19 @@ export function delayMsOf(state: Live, lastDurationMs = state.snapshot.lastDurat
   }
   const { delayMs: configuredMs, adaptiveFactor } = state.props;
   return delayAfter({ configuredMs, crawlDelaySeconds, adaptiveFactor, lastDurationMs });
+}
+
+/** For so long its window is to last. */
+const WINDOW_MS = 60_000;
+const WINDOW_ROWS_MIN = 4;
+
+/**
+ * Rows that it holds: what it can ask for within a minute. So the rows that all live hosts hold together are bounded by
+ * the rate at which pages are fetched, however many hosts it takes to reach it.
+ */
+export function windowOf(state: Live): number {
+  const rows = Math.ceil(WINDOW_MS / Math.max(1, delayMsOf(state)));
+  return Math.min(state.props.window, Math.max(WINDOW_ROWS_MIN, rows));
 }
 
 /** `scheme://host[:port]` of a canonical URL: up to the first slash after the authority, without the dot that may end its name. */

@@ -15,6 +15,7 @@ import type { PriorityClass, QueueEntry, RobotsEvidence } from '../domain/record
 import { type AdmissionRefusal, type CrawlRules, refusalOf } from '../policy/admission.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
+import { DELAY_CAP_MS } from '../policy/delay.js';
 import { lookAt } from '../policy/last-look.js';
 import { isToBePutOff } from '../policy/history.js';
 import { isPoison } from '../policy/retry.js';
@@ -35,6 +36,9 @@ export type Step =
   | { readonly step: 'rest'; readonly left: PriorityClass | null; readonly wakeAtMs: number | null }
   /** Something is under way that will bring the next step. */
   | { readonly step: 'wait' };
+
+/** It rests where its gate is closed for longer than any delay that the web can ask for, so that others have its place meanwhile. */
+const GATE_WAIT_MS_MAX = DELAY_CAP_MS;
 
 type NoAddress = Exclude<Resolution, { kind: 'addresses' }>;
 
@@ -73,9 +77,11 @@ export function nextStep(state: Live, now: Instant): Step {
 
   const silentUntilMs = silence(state, now);
   if (silentUntilMs !== null) return restIfStill(state, null, silentUntilMs);
+  const priority = target.what === 'page' ? target.entry.record.priority : 0;
+  const closedMs = state.gateClosedUntilMs - now.monotonicMs;
+  if (closedMs > GATE_WAIT_MS_MAX) return restIfStill(state, priority, Math.ceil(now.wallMs + closedMs));
   const { openMax, quota } = state.props;
   if (state.open.size >= openMax) return { step: 'wait' };
-  const priority = target.what === 'page' ? target.entry.record.priority : 0;
   if (state.activity.visits >= quota) return restIfStill(state, priority, null);
   if (addressOf(state, now) === null) return { step: 'resolve' };
   return { step: 'ask', target, priority };
@@ -223,11 +229,12 @@ export function wakeAtMsOf(state: Live, now: Instant): number | null {
 
 /** Until when the host must not be asked; null when it may be. */
 export function silence(state: Live, now: Instant): number | null {
-  const { closedUntilMs, breaker } = state.snapshot;
+  const { breaker } = state.snapshot;
   const { known } = state.names;
   const isKnown = known !== null && known.resolution.kind !== 'addresses';
   const unresolved = isKnown ? now.wallMs + known.untilMs - now.monotonicMs : 0;
-  const closedMs = Math.max(closedUntilMs ?? 0, unresolved);
+  const silent = state.silentUntilMs === null ? 0 : Math.ceil(now.wallMs + state.silentUntilMs - now.monotonicMs);
+  const closedMs = Math.max(silent, unresolved);
   const closed = closedMs > now.wallMs ? closedMs : null;
   const answer = breakers.ask(breaker, now.wallMs);
   if (typeof answer.may === 'string') return closed;

@@ -247,7 +247,8 @@ export function chooseProbe(books: EgressBooks, { due, asks, gates }: Bench, now
   const mayBid = guard.probeAtMs + PATIENCE_MS <= now.monotonicMs;
   const idle = untried.find((one) => !books.suspects.has(one) && gates.get(one)?.phase !== 'granted');
   const isAnyAsking = untried.some((one) => asks.has(one));
-  if (idle !== undefined && !isAnyAsking && mayBid) return bid(books, idle, errandTo(idle, known.get(idle) as Origin), now);
+  if (idle !== undefined && !isAnyAsking && mayBid)
+    return bid(books, idle, errandTo(idle, known.get(idle) as Origin), now);
   if (due.lineOf.size > 0) return { choose: 'anybody in line' };
   return asks.size > 0 || !mayBid ? NOBODY : excuse(books, now);
 }

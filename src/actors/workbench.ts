@@ -39,6 +39,15 @@ import {
   type PermitNumber,
 } from '../protocols/workbench.js';
 import * as egress from './workbench-egress.js';
+import {
+  type AddressClock,
+  createAddressClock,
+  isIdle,
+  isOpen,
+  sendForward,
+  stand,
+  stepAside,
+} from './workbench-clocks.js';
 import { describe } from './workbench-facts.js';
 
 export interface Props {
@@ -72,13 +81,6 @@ interface OpenVisit {
   slot: number | null;
   readonly addressClock: string | null;
   bytes: number;
-}
-
-interface AddressClock {
-  inFlight: PermitNumber | null;
-  opensAtMs: number;
-  /** Hosts that are due but for the address. */
-  readonly waiting: Set<HostName>;
 }
 
 interface State {
@@ -164,6 +166,8 @@ export const workbench: Behaviour<Props, State, Message> = {
       if (network !== null) heed(state, host, network, now);
       if (verdict !== null) egress.permitOver(state.egress, verdict.permit, now);
       if (ask !== null) {
+        // An ask that was not yet heard gives way: its address may have been another one.
+        unfile(state, host);
         state.asks.set(host, ask);
         if (!state.gates.has(host)) setGate(state, host, gates.freshGate(firstOpening(state, ask, now)));
         file(state, host, now);
@@ -246,6 +250,10 @@ export const workbench: Behaviour<Props, State, Message> = {
       state.owed.push({ do: 'announce', event: { event: 'described', query, bench: describe(state, hosts, now) } });
     }),
 
+    countSpare: carryOut((state) => {
+      state.owed.push(send(addresses.frontier, { type: 'spareCounted', slots: spareSlots(state) }));
+    }),
+
     drain: carryOut((state) => {
       if (state.stage === 'granting') state.stage = 'draining';
       state.owed.push(...egress.closeVisits(state.egress));
@@ -303,16 +311,18 @@ function frontOf(state: State, now: Instant): HostName | undefined {
 }
 
 function mayGrantAny(state: State): boolean {
-  return state.holds.size === 0 && hasRoom(state) && state.due.lineOf.size > 0;
+  return state.holds.size === 0 && permitsLeft(state) > 0 && state.due.lineOf.size > 0;
 }
 
-function hasRoom(state: State): boolean {
-  return (
-    state.stage === 'granting' &&
-    state.free.length > 0 &&
-    state.open.size < state.props.openVisitsMax &&
-    state.openBytes <= state.props.openBytesMax / 2
-  );
+/** Whatever holds them. */
+function permitsLeft({ props, stage, free, open, openBytes }: State): number {
+  if (stage !== 'granting' || openBytes > props.openBytesMax / 2) return 0;
+  return Math.max(0, Math.min(free.length, props.openVisitsMax - open.size));
+}
+
+/** Permits that could be granted, were there hosts that may be asked. */
+function spareSlots(state: State): number {
+  return state.holds.size > 0 || state.due.lineOf.size > 0 ? 0 : permitsLeft(state);
 }
 
 /** Null when the host turned out not to be due: it was filed again where it belongs. */
@@ -321,7 +331,8 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
   const gate = gateOf(state, host);
   if (ask === undefined) return null;
   const clock = clockOf(state, ask.addressClock);
-  if (!gates.mayGrant(gate, now.monotonicMs) || !addressIsOpen(clock, now)) {
+  if (!gates.mayGrant(gate, now.monotonicMs) || (clock !== null && !isOpen(clock, now))) {
+    leavePlace(state, host);
     file(state, host, now);
     return null;
   }
@@ -329,7 +340,10 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
   const fetcher = state.free.pop() as number;
   const deadlineMs = now.monotonicMs + PERMIT_LIFE_MS + state.props.requestMsMax;
   state.gates.set(host, gates.grant(gate, number, deadlineMs));
-  if (clock !== null) clock.inFlight = number;
+  if (clock !== null) {
+    clock.inFlight = number;
+    stepAside(clock, host);
+  }
   state.open.set(number, { host, sinceMs: now.monotonicMs, slot: fetcher, addressClock: ask.addressClock, bytes: 0 });
   state.asks.delete(host);
   const address: VettedAddress = ask.address;
@@ -375,7 +389,7 @@ function watchEgress(state: State, now: Instant): void {
   state.owed.push(...egress.acquit(books, now));
   // What else holds the permits holds the probes too.
   let mayProbe = books.guard.phase === 'guarding' && state.holds.size === 1;
-  while (mayProbe && hasRoom(state)) mayProbe = probes(state, now);
+  while (mayProbe && permitsLeft(state) > 0) mayProbe = probes(state, now);
   const nextMs = egress.nextDueMs(books, now);
   if (nextMs === null || nextMs <= now.monotonicMs) return;
   if (state.egressTimerAtMs !== null && state.egressTimerAtMs <= nextMs) return;
@@ -409,25 +423,27 @@ function file(state: State, host: HostName, now: Instant): void {
   const gate = gateOf(state, host);
   if (ask === undefined || gate.phase !== 'open') return;
   if (gate.opensAtMs > now.monotonicMs) {
-    leaveLine(state.due, host);
+    leavePlace(state, host);
     pushDue(state.opening, { atMs: gate.opensAtMs, name: `host:${host}` });
     return;
   }
   const clock = clockOf(state, ask.addressClock);
-  if (clock !== null && !addressIsOpen(clock, now)) {
-    leaveLine(state.due, host);
-    clock.waiting.add(host);
-    return;
-  }
-  joinLine(state.due, host, ask.priority);
+  if (clock === null) return joinLine(state.due, host, ask.priority);
+  stand(clock, host, ask.priority, state.due, now);
 }
 
 function unfile(state: State, host: HostName): void {
-  const ask = state.asks.get(host);
-  if (ask === undefined) return;
+  leavePlace(state, host);
   state.asks.delete(host);
+}
+
+/** Out of its line, or from behind its address. If it stood forward, the address opens for the next one. */
+function leavePlace(state: State, host: HostName): void {
   leaveLine(state.due, host);
-  clockOf(state, ask.addressClock)?.waiting.delete(host);
+  const name = state.asks.get(host)?.addressClock ?? null;
+  const clock = name === null ? undefined : state.clocks.get(name);
+  if (clock === undefined || !stepAside(clock, host)) return;
+  pushDue(state.opening, { atMs: clock.opensAtMs, name: `address:${name}` });
 }
 
 function openWhatIsDue(state: State, now: Instant): void {
@@ -437,16 +453,13 @@ function openWhatIsDue(state: State, now: Instant): void {
     const colon = next.name.indexOf(':');
     const name = next.name.slice(colon + 1);
     if (next.name.startsWith('host:')) file(state, name, now);
-    else fileAllBehind(state, name, now);
+    else openAddress(state, name, now);
   }
 }
 
-function fileAllBehind(state: State, address: string, now: Instant): void {
-  const clock = state.clocks.get(address);
-  if (clock === undefined || !addressIsOpen(clock, now)) return;
-  // One of them gets it; the others come back behind the clock when they reach the front of their line.
-  for (const host of clock.waiting) file(state, host, now);
-  clock.waiting.clear();
+function openAddress({ clocks, due }: State, name: string, now: Instant): void {
+  const clock = clocks.get(name);
+  if (clock !== undefined) sendForward(clock, due, now);
 }
 
 // -- gates and clocks -------------------------------------------------------------------------------------------
@@ -458,7 +471,7 @@ function gateOf(state: State, host: HostName): gates.Gate {
 function setGate(state: State, host: HostName, gate: gates.Gate): void {
   state.gates.set(host, gate);
   if (gate.phase === 'open' && state.asks.has(host)) {
-    leaveLine(state.due, host);
+    leavePlace(state, host);
     pushDue(state.opening, { atMs: gate.opensAtMs, name: `host:${host}` });
   }
 }
@@ -473,15 +486,11 @@ function clockOf(state: State, name: string | null): AddressClock | null {
   let clock = state.clocks.get(name);
   if (clock === undefined) {
     const opensAtMs = state.props.resumed ? state.startedAtMs + state.props.addressDelayMs : 0;
-    clock = { inFlight: null, opensAtMs, waiting: new Set() };
+    clock = createAddressClock(opensAtMs);
     state.clocks.set(name, clock);
     if (opensAtMs > 0) pushDue(state.opening, { atMs: opensAtMs, name: `address:${name}` });
   }
   return clock;
-}
-
-function addressIsOpen(clock: AddressClock | null, now: Instant): boolean {
-  return clock === null || (clock.inFlight === null && clock.opensAtMs <= now.monotonicMs);
 }
 
 /** Frees the fetcher and the address. `endedAt` is null when nothing was sent. */
@@ -538,8 +547,7 @@ function sweepGates(state: State, now: Instant): void {
       state.gates.delete(host);
   }
   for (const [name, clock] of state.clocks) {
-    const idle = clock.inFlight === null && clock.opensAtMs <= now.monotonicMs && clock.waiting.size === 0;
-    if (idle) state.clocks.delete(name);
+    if (isIdle(clock, now)) state.clocks.delete(name);
   }
 }
 

@@ -7,11 +7,12 @@ import { quantity } from './progress.js';
 import { withJsonOption, wholeNumber } from './options.js';
 import { CommandError, EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
 
-const PROFILES: readonly ProfileName[] = ['ordinary', 'faulty', 'wide', 'deep', 'flat'];
+const PROFILES: readonly ProfileName[] = ['ordinary', 'faulty', 'demanding', 'wide', 'deep', 'flat'];
 
 interface PracticeOptions {
   readonly port: number;
   readonly address: string;
+  readonly addresses: number;
   readonly seed: number;
   readonly profile: ProfileName;
   readonly log?: string;
@@ -30,6 +31,7 @@ export function practiceCommand(terminal: Terminal, ended: (exit: ExitCode) => v
     .description('serve the misbehaving practice web on loopback; the truth about it is at /__truth')
     .option('--port <port>', 'listen here; 0 takes a free port', wholeNumber(0, 65_535), 0)
     .option('--address <address>', 'the loopback address to listen on', loopbackAddress, '127.0.0.1')
+    .option('--addresses <n>', 'listen on so many addresses in a row, from that one on', wholeNumber(1, 250), 1)
     .option('--seed <n>', 'which web of its kind', wholeNumber(0, 2 ** 32 - 1), 1)
     .addOption(new Option('--profile <name>', 'which kind of web').choices(PROFILES).default('ordinary'))
     .option('--hosts <n>', 'how many hosts', wholeNumber(1, 1_000_000))
@@ -47,6 +49,7 @@ export function practiceCommand(terminal: Terminal, ended: (exit: ExitCode) => v
       web,
       port: options.port,
       host: options.address,
+      addresses: options.addresses,
       allowKills: options.allowKills,
       ...(options.log === undefined ? {} : { logFile: options.log }),
     }).catch((error: unknown) => {

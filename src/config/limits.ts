@@ -14,7 +14,7 @@ export interface Contradiction {
 
 /** Options whose values exclude each other, though each is within its own bounds. */
 export function contradictions(config: Config): Contradiction[] {
-  const { fetch, egress } = config;
+  const { fetch, egress, hosts } = config;
   const found: Contradiction[] = [];
   if (fetch.bytesMax * 2 > fetch.bodyBudgetBytes) {
     found.push({
@@ -32,6 +32,12 @@ export function contradictions(config: Config): Contradiction[] {
     found.push({
       keys: ['egress.hostsMin', 'egress.hostsMax'],
       message: `egress.hostsMin (${egress.hostsMin}) must be at most egress.hostsMax (${egress.hostsMax}): no more hosts are looked at`,
+    });
+  }
+  if (hosts.liveMax < fetch.slots) {
+    found.push({
+      keys: ['hosts.liveMax', 'fetch.slots'],
+      message: `hosts.liveMax (${hosts.liveMax}) must be at least fetch.slots (${fetch.slots}): each request is of another host`,
     });
   }
   return found;

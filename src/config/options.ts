@@ -279,9 +279,14 @@ export interface ConfigOptions {
   /** Host actors. */
   readonly hosts?: {
     /**
-     * Hosts kept ready per fetch slot.
+     * Hosts kept ready per fetch slot, at least; more while slots are idle and hosts wait in line.
      * A number from 1 to 100 (hosts). Default: `3`.
      */
     readonly activeFactor?: number;
+    /**
+     * Hosts in memory at once; beyond it those that have rested longest go back to the store.
+     * A whole number from 1 to 10000000 (hosts). Default: `50000`.
+     */
+    readonly liveMax?: number;
   };
 }

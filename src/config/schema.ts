@@ -245,7 +245,18 @@ export const configSchema = z.strictObject({
     expectedUrls: option(whole(1_000, 1e10), 1e7, 'It keeps to one false hit in a hundred up to this size.', 'URLs'),
   }),
   hosts: group('Host actors', {
-    activeFactor: option(z.number().min(1).max(100), 3, 'Hosts kept ready per fetch slot.', 'hosts'),
+    activeFactor: option(
+      z.number().min(1).max(100),
+      3,
+      'Hosts kept ready per fetch slot, at least; more while slots are idle and hosts wait in line.',
+      'hosts',
+    ),
+    liveMax: option(
+      whole(1, 10_000_000),
+      50_000,
+      'Hosts in memory at once; beyond it those that have rested longest go back to the store.',
+      'hosts',
+    ),
   }),
 });
 

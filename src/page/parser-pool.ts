@@ -156,8 +156,7 @@ class ThreadLine {
         plugIns: plugIns ?? NO_MODULES,
         mark: this.mark.buffer as SharedArrayBuffer,
       } satisfies ParserThreadData,
-      // A program that was given on the command line is no module that the thread could be one of.
-      execArgv: process.execArgv.filter((word) => !word.startsWith('--input-type')),
+      ...execArgvBut('--input-type'),
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytesMax ?? HEAP_MEGABYTES_MAX },
     });
     worker.on('message', (answer: PackedResult) => this.answered(unpacked(answer)));
@@ -232,4 +231,14 @@ class ThreadLine {
 function transferOf(body: Uint8Array): ArrayBuffer[] {
   const { buffer } = body;
   return buffer instanceof ArrayBuffer && buffer.byteLength === body.byteLength && body.length > 0 ? [buffer] : [];
+}
+
+/**
+ * A program that was given on the command line is no module that the thread could be one of. All else is inherited, and
+ * only where it has to be said is it looked at: it may hold options of the whole process, as of its heap, which a thread
+ * must not be given.
+ */
+function execArgvBut(option: string): { readonly execArgv?: string[] } {
+  const rest = process.execArgv.filter((word) => !word.startsWith(option));
+  return rest.length === process.execArgv.length ? {} : { execArgv: rest };
 }

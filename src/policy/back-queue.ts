@@ -59,6 +59,16 @@ export function refill(queue: BackQueue, rows: ReadRows): void {
   queue.parkedComplete = rows.parkedComplete;
 }
 
+/** Lets go of the far end of the window: what is asked for seldom need not be held. */
+export function trim(queue: BackQueue, rowsMax: number): void {
+  queue.readyComplete &&= queue.ready.length <= rowsMax;
+  queue.waitingComplete &&= queue.waiting.length <= rowsMax;
+  queue.parkedComplete &&= queue.parked.length <= rowsMax;
+  queue.ready = queue.ready.slice(0, rowsMax);
+  queue.waiting = queue.waiting.slice(0, rowsMax);
+  queue.parked = queue.parked.slice(0, rowsMax);
+}
+
 /** Something new is in the store, perhaps of a better class than what the window shows: it has to be read again. */
 export function outdate(queue: BackQueue): void {
   queue.ready = [];

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import type { DateForm } from './dates.js';
 import { mix } from './dice.js';
 import type { Delivery, Failure } from './faults.js';
 import type { PageText } from './pages.js';
@@ -17,6 +18,8 @@ export interface Answer {
   readonly body: Buffer;
   readonly manner: Manner;
   readonly retryAfterSeconds?: number;
+  /** Date and Retry-After are written as the answer goes out: so far ahead, by a clock that is so far off. */
+  readonly dated?: { readonly form: DateForm; readonly clockSkewSeconds: number };
   readonly robotsText?: string;
   /** Whoever names it is answered 304. */
   readonly etag?: string;
@@ -106,7 +109,7 @@ export function answersOf(web: PracticeWeb, text: PageText, authority: (host: Pr
       if (failure.kind === 'reset') return { status: 200, headers: [], body: NO_BYTES, manner: failure };
       if (failure.kind === 'truncation')
         return { status: 200, headers: HTML, body: text.htmlOf(host, 0, 'usual'), manner: failure };
-      return refusal(failure.status, failure.retryAfterSeconds);
+      return refusal(failure);
     },
   };
 }
@@ -134,15 +137,12 @@ function redirect(status: number, location: string): Answer {
   };
 }
 
-function refusal(status: number, retryAfterSeconds: number | null): Answer {
-  if (retryAfterSeconds === null) return said(status, 'Not now.\n');
-  return {
-    status,
-    headers: [...PLAIN, 'Retry-After', String(retryAfterSeconds)],
-    body: Buffer.from('Too fast.\n'),
-    manner: AT_ONCE,
-    retryAfterSeconds,
-  };
+function refusal({ status, retryAfterSeconds, retryAfter }: Extract<Failure, { kind: 'status' }>): Answer {
+  const plain = said(status, 'Not now.\n');
+  if (retryAfter?.form === 'malformed') return { ...plain, headers: [...PLAIN, 'Retry-After', retryAfter.text] };
+  if (retryAfterSeconds === null) return plain;
+  if (retryAfter !== undefined) return { ...plain, retryAfterSeconds, dated: retryAfter };
+  return { ...plain, headers: [...PLAIN, 'Retry-After', String(retryAfterSeconds)], retryAfterSeconds };
 }
 
 function said(status: number, sentence: string): Answer {

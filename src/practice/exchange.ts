@@ -6,6 +6,7 @@
  */
 import type { ServerResponse } from 'node:http';
 import type { Answer } from './answers.js';
+import { httpDate } from './dates.js';
 import type { EndEvent } from './witness.js';
 
 /** What an answer does at its turning points. */
@@ -102,7 +103,15 @@ function sendReset(exchange: Exchange): void {
 
 function writeHead(answer: Answer, { response }: Exchange, framing: 'length' | 'chunks'): void {
   const length = framing === 'length' ? ['Content-Length', String(answer.body.length)] : [];
-  response.writeHead(answer.status, [...answer.headers, ...length]);
+  response.writeHead(answer.status, [...answer.headers, ...datesOf(answer), ...length]);
+}
+
+/** By the same wrong clock, so that the time between both is right (RFC 9110 §6.6.1). */
+function datesOf({ dated, retryAfterSeconds }: Answer): string[] {
+  if (dated === undefined || retryAfterSeconds === undefined) return [];
+  const { form, clockSkewSeconds } = dated;
+  const nowMs = Math.floor(Date.now() / 1_000 + clockSkewSeconds) * 1_000;
+  return ['Date', httpDate(nowMs, form), 'Retry-After', httpDate(nowMs + retryAfterSeconds * 1_000, form)];
 }
 
 function finish(answer: Answer, rest: Buffer, exchange: Exchange): void {

@@ -6,12 +6,24 @@
  * leaves of a site's tree may end as something that carries no links, so that nothing hides the pages below them.
  */
 import { chance, mix, pick } from './dice.js';
+import type { DateForm } from './dates.js';
 
 /** What one early attempt runs into. */
 export type Failure =
-  | { readonly kind: 'status'; readonly status: 500 | 502 | 503 | 429; readonly retryAfterSeconds: number | null }
+  | {
+      readonly kind: 'status';
+      readonly status: 500 | 502 | 503 | 429;
+      readonly retryAfterSeconds: number | null;
+      /** How Retry-After is written; a number of seconds where this is left out. */
+      readonly retryAfter?: RetryAfterForm;
+    }
   | { readonly kind: 'reset' }
   | { readonly kind: 'truncation'; readonly framing: 'length' | 'chunks' };
+
+/** A date says when by the server's own clock, which may be wrong; what is malformed says nothing. */
+export type RetryAfterForm =
+  | { readonly form: DateForm; readonly clockSkewSeconds: number }
+  | { readonly form: 'malformed'; readonly text: string };
 
 /** How the bytes of a good page come over the wire. */
 export type Delivery =
@@ -42,6 +54,8 @@ export interface Behaviour {
 /** Shares of all pages, from 0 to 1. */
 export interface Mixture {
   readonly failures: number;
+  /** What failing pages run into. */
+  readonly failing: readonly (readonly Failure[])[];
   /** Drawn for any page. */
   readonly deliveries: readonly Share<Delivery['kind']>[];
   /** Drawn for leaves first; what remains is an ordinary page. */
@@ -52,11 +66,12 @@ type Share<T> = readonly [kind: T, share: number];
 
 const PLAIN: Behaviour = { failures: [], final: { kind: 'page', delivery: { kind: 'plain' } } };
 
-export const PLAIN_MIXTURE: Mixture = { failures: 0, deliveries: [], leaves: [] };
+export const PLAIN_MIXTURE: Mixture = { failures: 0, failing: [], deliveries: [], leaves: [] };
 
 /** The web on a good day: compressed pages, redirects, dead links, but nothing that needs a second try. */
 export const ORDINARY_MIXTURE: Mixture = {
   failures: 0,
+  failing: [],
   deliveries: [
     ['gzip', 0.2],
     ['brotli', 0.1],
@@ -71,8 +86,23 @@ export const ORDINARY_MIXTURE: Mixture = {
   ],
 };
 
+const FAILURES: readonly (readonly Failure[])[] = [
+  [{ kind: 'status', status: 500, retryAfterSeconds: null }],
+  [
+    { kind: 'status', status: 502, retryAfterSeconds: null },
+    { kind: 'status', status: 500, retryAfterSeconds: null },
+  ],
+  [{ kind: 'status', status: 503, retryAfterSeconds: null }],
+  [{ kind: 'status', status: 429, retryAfterSeconds: 1 }],
+  [{ kind: 'reset' }],
+  [{ kind: 'truncation', framing: 'length' }],
+  [{ kind: 'truncation', framing: 'chunks' }],
+  [{ kind: 'reset' }, { kind: 'truncation', framing: 'length' }],
+];
+
 export const FAULTY_MIXTURE: Mixture = {
   failures: 0.14,
+  failing: FAILURES,
   deliveries: [
     ['gzip', 0.1],
     ['brotli', 0.06],
@@ -95,19 +125,50 @@ export const FAULTY_MIXTURE: Mixture = {
   ],
 };
 
-const FAILURES: readonly (readonly Failure[])[] = [
-  [{ kind: 'status', status: 500, retryAfterSeconds: null }],
-  [
-    { kind: 'status', status: 502, retryAfterSeconds: null },
-    { kind: 'status', status: 500, retryAfterSeconds: null },
-  ],
-  [{ kind: 'status', status: 503, retryAfterSeconds: null }],
+const HOUR_SECONDS = 3_600;
+
+/** Every way to ask for patience, on a clock that is right, an hour ahead or an hour behind. */
+const REFUSALS: readonly (readonly Failure[])[] = [
   [{ kind: 'status', status: 429, retryAfterSeconds: 1 }],
+  [{ kind: 'status', status: 503, retryAfterSeconds: 2 }],
+  [dated(429, 2, 'fixdate', HOUR_SECONDS)],
+  [dated(503, 2, 'fixdate', -HOUR_SECONDS)],
+  [dated(503, 5, 'rfc850', HOUR_SECONDS)],
+  [dated(429, 2, 'rfc850', -HOUR_SECONDS)],
+  [dated(503, 2, 'asctime', HOUR_SECONDS)],
+  [dated(429, 6, 'asctime', -HOUR_SECONDS)],
+  [dated(503, 6, 'fixdate', 0)],
+  [{ kind: 'status', status: 429, retryAfterSeconds: null }],
+  [{ kind: 'status', status: 503, retryAfterSeconds: null }],
+  [
+    { kind: 'status', status: 503, retryAfterSeconds: null },
+    { kind: 'status', status: 429, retryAfterSeconds: null },
+  ],
+  [{ kind: 'status', status: 503, retryAfterSeconds: null, retryAfter: { form: 'malformed', text: 'soon' } }],
+  [{ kind: 'status', status: 429, retryAfterSeconds: null, retryAfter: { form: 'malformed', text: '1.5' } }],
+  [{ kind: 'status', status: 500, retryAfterSeconds: 1 }],
   [{ kind: 'reset' }],
-  [{ kind: 'truncation', framing: 'length' }],
-  [{ kind: 'truncation', framing: 'chunks' }],
-  [{ kind: 'reset' }, { kind: 'truncation', framing: 'length' }],
 ];
+
+/** Sites that ask for patience in every way there is, and answer slowly now and then; whoever gives it finds all pages. */
+export const DEMANDING_MIXTURE: Mixture = {
+  failures: 0.08,
+  failing: REFUSALS,
+  deliveries: [
+    ['slow', 0.06],
+    ['gzip', 0.1],
+    ['chunked', 0.05],
+    ['close', 0.05],
+  ],
+  leaves: [
+    ['redirect', 0.04],
+    ['missing', 0.03],
+  ],
+};
+
+function dated(status: 429 | 503, retryAfterSeconds: number, form: DateForm, clockSkewSeconds: number): Failure {
+  return { kind: 'status', status, retryAfterSeconds, retryAfter: { form, clockSkewSeconds } };
+}
 
 const REDIRECTS: readonly RedirectStatus[] = [301, 302, 307, 308];
 const BINARY_MIMES = ['image/png', 'application/pdf', 'application/zip', 'video/mp4'] as const;
@@ -118,7 +179,7 @@ export function behaviourOf(mixture: Mixture, seed: number, host: number, page: 
   const failing = chance(seed, host, page, 11) < mixture.failures;
   const kind = isLeaf ? drawn(mixture.leaves, chance(seed, host, page, 12)) : undefined;
   return {
-    failures: failing ? pick(FAILURES, mix(seed, host, page, 13)) : [],
+    failures: failing ? pick(mixture.failing, mix(seed, host, page, 13)) : [],
     final: toFinal(kind ?? 'page', drawn(mixture.deliveries, chance(seed, host, page, 14)), mix(seed, host, page, 15)),
   };
 }

@@ -12,6 +12,9 @@ export type RobotsKindName =
   | 'prefixes'
   | 'wildcards'
   | 'crawl-delay'
+  | 'decimal-delay'
+  | 'garbage-delay'
+  | 'capped-delay'
   | 'groups'
   | 'unavailable-once'
   | 'throttled-once'
@@ -42,6 +45,13 @@ export const FAULTY_ROBOTS: readonly RobotsKindName[] = [
   ...(['groups', 'forbidden', 'throttled-once', 'allow', 'closed'] as const),
 ];
 
+/** Of patient sites: delays in every way in which they are written. */
+export const DEMANDING_ROBOTS: readonly RobotsKindName[] = [
+  ...(['none', 'prefixes', 'decimal-delay', 'wildcards', 'crawl-delay', 'garbage-delay', 'groups'] as const),
+];
+/** A minute of waiting each, and more: only for webs that take longer than that in any case. */
+export const SLOW_ROBOTS: readonly RobotsKindName[] = ['unavailable-once', 'capped-delay', 'throttled-once'];
+
 const PREFIXES = 'User-agent: *\nDisallow: /private/\nAllow: /private/open-\n';
 
 /** `pageCount` chooses the Crawl-delay: a large site with a long one would only make a crawl long. */
@@ -59,6 +69,13 @@ export function robotsFile(kind: RobotsKindName, productToken: string, pageCount
       return served(kind, 'User-agent: *\nDisallow: /*.tmp$\nDisallow: /*?id=\nDisallow: /chain/*/2\n');
     case 'crawl-delay':
       return served(kind, `User-agent: *\nCrawl-delay: ${suitableDelaySeconds(pageCount)}\nDisallow: /archive/\n`);
+    case 'decimal-delay':
+      return served(kind, 'User-agent: *\nCrawl-delay: .45\nCrawl-delay: 0.35\nDisallow: /archive/\n');
+    case 'garbage-delay':
+      return served(kind, 'User-agent: *\nCrawl-delay: a while\nCrawl-delay: -5\nDisallow: /private/\n');
+    case 'capped-delay':
+      // Only the front page, so that the longest delay there is has to be waited for once.
+      return served(kind, 'User-agent: *\nCrawl-delay: 86400\nDisallow: /\nAllow: /$\n');
     case 'groups':
       return served(kind, groups(productToken));
     case 'unavailable-once':

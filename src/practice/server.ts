@@ -5,10 +5,11 @@
  * healed. Paths that begin with `/__` are the test's own door: truth, counts, log, marks, aimed kills. They are answered
  * on any host and never written down.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, isIPv4, type Socket } from 'node:net';
 import { type Answer, type Answers, answersOf, conditional } from './answers.js';
 import { type Exchange, send } from './exchange.js';
+import type { Failure } from './faults.js';
 import { type Killer, MOMENTS, type Moment, openKiller, type Series, type Shot } from './killer.js';
 import { pageText } from './pages.js';
 import { type Truth, truthOf } from './truth.js';
@@ -21,6 +22,8 @@ export interface PracticeServerOptions {
   readonly port?: number;
   /** The address to listen on; 127.0.0.1 by default. */
   readonly host?: string;
+  /** Listens on so many addresses in a row from that one on, all with the same port; 1 by default. */
+  readonly addresses?: number;
   /** Where the witness writes, begun anew; in memory where left out. */
   readonly logFile?: string;
   /** Lets `POST /__arm` kill processes. Off by default: anyone who reaches the port could. */
@@ -64,34 +67,57 @@ const NO_SUCH_HOST: Answer = {
 export async function startPracticeServer(options: PracticeServerOptions): Promise<PracticeServer> {
   const witness = openWitness(options.logFile);
   const killer = openKiller(witness, options.kills);
-  const server = createServer({ keepAliveTimeout: 30_000, requestTimeout: 0, highWaterMark: 1 << 20 });
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen({ port: options.port ?? 0, host: options.host ?? '127.0.0.1', backlog: 4096 }, resolve);
-    });
-  } catch (error) {
+  const servers: Server[] = [];
+  const port = await listenOnAll(servers, options).catch((error: unknown) => {
+    for (const server of servers) server.close();
     witness.close();
     throw error;
-  }
-  const { port } = server.address() as AddressInfo;
+  });
   const site = openSite(options, port, witness, killer);
-  server.on('request', site.onRequest);
+  for (const server of servers) server.on('request', site.onRequest);
   return {
     port,
     log: witness,
     arm: killer.arm,
     truth: site.truth,
     stats: site.stats,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          witness.close();
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
+    async close() {
+      await Promise.all(servers.map(closed));
+      witness.close();
+    },
   };
+}
+
+/** One server an address, told to the list as it comes up; the first decides the port, which is returned. */
+async function listenOnAll(servers: Server[], options: PracticeServerOptions): Promise<number> {
+  let { port = 0 } = options;
+  for (const address of addressesFrom(options.host ?? '127.0.0.1', options.addresses ?? 1)) {
+    const server = createServer({ keepAliveTimeout: 30_000, requestTimeout: 0, highWaterMark: 1 << 20 });
+    servers.push(server);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ port, host: address, backlog: 4096 }, resolve);
+    });
+    port = (server.address() as AddressInfo).port;
+  }
+  return port;
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
+
+/** `first` and those that follow it: 127.0.0.255 is followed by 127.0.1.0. Throws RangeError where they are no IPv4 addresses. */
+export function addressesFrom(first: string, count: number): string[] {
+  if (count === 1) return [first];
+  if (!isIPv4(first)) throw new RangeError(`several addresses in a row start from an IPv4 one, not ${first}`);
+  const start = first.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  return Array.from({ length: count }, (_, n) =>
+    [24, 16, 8, 0].map((bits) => Math.floor((start + n) / 2 ** bits) % 256).join('.'),
+  );
 }
 
 interface Site {
@@ -132,7 +158,8 @@ function openSite(options: PracticeServerOptions, port: number, witness: Witness
 
   const visit = (request: IncomingMessage, response: ServerResponse, path: string): void => {
     const hostHeader = request.headers.host ?? '';
-    const id = witness.start(hostHeader, request.method ?? 'GET', path, connectionOf(request.socket));
+    const { socket } = request;
+    const id = witness.start(hostHeader, request.method ?? 'GET', path, connectionOf(socket), socket.localAddress);
     tally.requests += 1;
     tally.open += 1;
     const shot = killer.count();
@@ -186,9 +213,15 @@ function openAttempts(
     const attempt = attempts.get(url) ?? 0;
     attempts.set(url, attempt + 1);
     const failure = failures[attempt];
-    if (failure !== undefined) add(faults, failure.kind === 'status' ? String(failure.status) : failure.kind);
+    if (failure !== undefined) add(faults, nameOf(failure));
     return answers.answerTo(host, path, attempt);
   };
+}
+
+function nameOf(failure: Failure): string {
+  if (failure.kind !== 'status') return failure.kind;
+  const { status, retryAfter } = failure;
+  return retryAfter === undefined ? String(status) : `${status} ${retryAfter.form}`;
 }
 
 /** What the client knows once it has the whole answer. */

@@ -13,21 +13,24 @@ import { mix, pick } from './dice.js';
 import {
   type Behaviour,
   behaviourOf,
+  DEMANDING_MIXTURE,
   FAULTY_MIXTURE,
   type Mixture,
   ORDINARY_MIXTURE,
   PLAIN_MIXTURE,
 } from './faults.js';
 import {
+  DEMANDING_ROBOTS,
   FAULTY_ROBOTS,
   ORDINARY_ROBOTS,
   QUIET_ROBOTS,
   type RobotsFile,
   type RobotsKindName,
   robotsFile,
+  SLOW_ROBOTS,
 } from './robots-kinds.js';
 
-export type ProfileName = 'ordinary' | 'faulty' | 'wide' | 'deep' | 'flat';
+export type ProfileName = 'ordinary' | 'faulty' | 'demanding' | 'wide' | 'deep' | 'flat';
 
 export interface WebSettings {
   readonly seed: number;
@@ -95,6 +98,8 @@ interface Profile {
   readonly defaults: Omit<WebSettings, 'seed' | 'profile' | 'hostPattern' | 'productToken' | 'hopeless' | 'crashing'>;
   readonly sizes: 'zipf' | 'even';
   readonly robots: readonly RobotsKindName[];
+  /** Of the last hosts of a web of many: robots.txt files that cost a crawl a minute or more. */
+  readonly slowRobots?: readonly RobotsKindName[];
   readonly mixture: Mixture;
   /** Leaves in sections that robots.txt files speak of. */
   readonly sections: boolean;
@@ -113,6 +118,14 @@ const PROFILES: Record<ProfileName, Profile> = {
     sizes: 'zipf',
     robots: FAULTY_ROBOTS,
     mixture: FAULTY_MIXTURE,
+    sections: true,
+  },
+  demanding: {
+    defaults: { hosts: 1_000, pages: 6_000, pageBytes: 2_000, linksPerPage: 6, branching: 4, seedHosts: 1_000 },
+    sizes: 'even',
+    robots: DEMANDING_ROBOTS,
+    slowRobots: SLOW_ROBOTS,
+    mixture: DEMANDING_MIXTURE,
     sections: true,
   },
   wide: {
@@ -138,6 +151,8 @@ const PROFILES: Record<ProfileName, Profile> = {
   },
 };
 
+/** One host of so many, from that number on, is one that takes a minute or more. */
+const SLOW_HOSTS_OF = 100;
 /** Sites that hang from a site. */
 const HOST_BRANCHING = 8;
 const ORDINARY_SECTIONS = ['articles', 'news', 'library', 'people', 'places'] as const;
@@ -295,9 +310,11 @@ function guardedPath(page: number, percent: number): string | undefined {
 
 function describeHosts(settings: WebSettings, profile: Profile): PracticeHost[] {
   const sizes = profile.sizes === 'zipf' ? zipfSizes(settings) : evenSizes(settings);
-  const kinds = profile.robots;
+  const slowFrom = settings.hosts - Math.floor(settings.hosts / SLOW_HOSTS_OF);
+  const { slowRobots = [] } = profile;
   return sizes.map((pageCount, index) => {
     const isHostLeaf = HOST_BRANCHING * index + 1 >= settings.hosts && index >= settings.seedHosts;
+    const kinds = slowRobots.length > 0 && index >= slowFrom ? slowRobots : profile.robots;
     const drawn = pick(kinds, index + (settings.seed % kinds.length));
     const kind = drawn === 'closed' && !isHostLeaf ? 'allow' : drawn;
     return {

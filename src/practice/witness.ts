@@ -67,7 +67,7 @@ export interface LapseEvent {
 export type WitnessEvent = StartEvent | EndEvent | MarkEvent | CutEvent | LapseEvent;
 
 export interface Witness {
-  start(host: string, method: string, path: string, connection: number): number;
+  start(host: string, method: string, path: string, connection: number, address?: string): number;
   end(request: number, status: number | null, how: EndEvent['how'], more: { ra?: number; rb?: string }): void;
   mark(e: MarkEvent['e'], at?: number): void;
   now(): number;
@@ -103,10 +103,11 @@ export function openWitness(file?: string): Witness {
   interval.unref();
 
   return {
-    start(host, method, path, connection) {
+    start(host, method, path, connection, address) {
       const i = ++requests;
+      const at = address === undefined ? '' : `,"a":${JSON.stringify(address)}`;
       write(
-        `{"e":"S","i":${i},"t":${stamp()},"h":${JSON.stringify(host)},"m":"${method}","u":${JSON.stringify(path)},"c":${connection}}`,
+        `{"e":"S","i":${i},"t":${stamp()},"h":${JSON.stringify(host)},"m":"${method}","u":${JSON.stringify(path)},"c":${connection}${at}}`,
       );
       return i;
     },

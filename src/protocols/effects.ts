@@ -28,6 +28,8 @@ export interface Schedule {
   readonly key: string;
   readonly atMonotonicMs: number;
   readonly message: Tagged;
+  /** Where room is wanted for other actors on demand it comes before its time: nothing but its own rest would be disturbed. */
+  readonly earlyForRoom?: true;
 }
 
 export interface Cancel {
@@ -277,6 +279,11 @@ export function send<M extends Tagged>(to: Ref<M>, message: NoInfer<M>): Send {
 
 export function watch<M extends Tagged>(whom: Ref<M>): Watch {
   return { do: 'watch', whom: whom as Ref<never> };
+}
+
+/** A message to oneself, later; sooner where room is wanted. */
+export function scheduleRest<M extends Tagged>(key: string, atMonotonicMs: number, message: M): Schedule {
+  return { do: 'schedule', key, atMonotonicMs, message, earlyForRoom: true };
 }
 
 /** A message to oneself, later. */

@@ -20,6 +20,8 @@ export type Message =
   | Egress
   | { readonly type: 'egressDue' }
   | { readonly type: 'wakeDue' }
+  | { readonly type: 'widenDue' }
+  | SpareCounted
   | { readonly type: 'listDue' };
 
 /** All seeds of one command. Answered by the event `seeded`, after their commit. */
@@ -93,6 +95,12 @@ export interface Recorded {
   readonly type: 'recorded';
   readonly parts: readonly Part[];
   readonly receipt: CommitReceipt;
+}
+
+/** From the workbench: fetch slots that could be taken this moment, while no host asks for one. */
+export interface SpareCounted {
+  readonly type: 'spareCounted';
+  readonly slots: number;
 }
 
 /** From the recorder: rows may have been queued again that nobody was told of. What is numbered next stands behind them. */

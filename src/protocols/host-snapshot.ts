@@ -4,6 +4,7 @@
  */
 import type { Origin } from '../domain/host.js';
 import { type Breaker, CLOSED } from '../policy/breaker.js';
+import type { Stamp } from '../policy/elapsed.js';
 import type { OriginRobots } from '../policy/robots/freshness.js';
 import { type Throttle, UNTHROTTLED } from '../policy/throttle.js';
 
@@ -12,6 +13,8 @@ export interface HostSnapshot {
   readonly throttle: Throttle;
   /** The host asked for silence until then (Retry-After, back-off); wall clock. */
   readonly closedUntilMs: number | null;
+  /** When this was written, by the machine as well: null where nothing in it waits for a time, or the machine tells nothing. */
+  readonly stamp: Stamp | null;
   /** Of the last response, for the adaptive delay. */
   readonly lastDurationMs: number | null;
   readonly requests: number;
@@ -32,6 +35,7 @@ export const UNTOUCHED: HostSnapshot = {
   breaker: CLOSED,
   throttle: UNTHROTTLED,
   closedUntilMs: null,
+  stamp: null,
   lastDurationMs: null,
   requests: 0,
   recheckFrom: null,

@@ -58,6 +58,8 @@ export type Message =
   | { readonly type: 'hostRestarted'; readonly host: HostName }
   | { readonly type: 'gateDue' }
   | { readonly type: 'sweepDue' }
+  /** How many more hosts could be asked at once? Answered by `Frontier.spareCounted`. */
+  | { readonly type: 'countSpare' }
   | { readonly type: 'hold'; readonly why: string }
   | { readonly type: 'release'; readonly why: string }
   /** What the crawl may enter, from now on. */

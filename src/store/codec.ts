@@ -275,13 +275,14 @@ export function decodeCounts(bytes: Uint8Array): QueueCounts | Poison {
 // -- host snapshots ---------------------------------------------------------------------------------------------
 
 export function encodeSnapshot(snapshot: HostSnapshot): Buffer {
-  const { breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom } = snapshot;
-  return pack([2, breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom]);
+  const { breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom, stamp } = snapshot;
+  const at = stamp === null ? null : [stamp.boot, stamp.uptimeMs, stamp.wallMs];
+  return pack([3, breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom, at]);
 }
 
 /** Shallow: the shapes of breaker and throttle belong to their policies. */
 export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
-  const row = decodeVersions(bytes, [6, 7]);
+  const row = decodeVersions(bytes, [6, 7, 8]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   if (!isObject(row[1]) || typeof row[1].phase !== 'string') read.wrong(1);
@@ -293,8 +294,17 @@ export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
     lastDurationMs: read.numberOrNull(4),
     requests: read.count(5),
     recheckFrom: row[0] === 1 || row[6] === null ? null : read.count(6),
+    stamp: stampIn(row[7]),
   };
   return read.poison ?? (snapshot as unknown as HostSnapshot);
+}
+
+/** Null where it can't be read: then nothing is known of the machine, which is no reason to forget the host. */
+function stampIn(value: unknown): HostSnapshot['stamp'] {
+  if (!Array.isArray(value)) return null;
+  const [boot, uptimeMs, wallMs] = value as unknown[];
+  if (typeof boot !== 'number' || typeof uptimeMs !== 'number' || typeof wallMs !== 'number') return null;
+  return { boot, uptimeMs, wallMs };
 }
 
 // -- robots rules -----------------------------------------------------------------------------------------------

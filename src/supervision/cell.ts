@@ -11,7 +11,7 @@
  * reason, or (bound to an incarnation that is gone) forgotten; 5. the state is dropped only by passivation or end.
  */
 import type { Crash, Instant, Tagged } from '../protocols/actor.js';
-import type { Effect, Notice } from '../protocols/effects.js';
+import type { Effect, Notice, Schedule } from '../protocols/effects.js';
 import { Inbox, type Letter, messageIn, Sealed } from './inbox.js';
 import { endPlace, type Place, spawnIncarnation, type Wakeable, wake } from './nact.js';
 import { type Asker, perform } from './perform.js';
@@ -98,6 +98,8 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
   private stopping: Stopping | null = null;
   private controller: AbortController | null = null;
   private alarms: Map<string, Alarm> | null = null;
+  /** The one of them that may ring early for the sake of others. */
+  private rest: Alarm | null = null;
   private watched: Set<string> | null = null;
 
   constructor(
@@ -263,6 +265,7 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
     if (letter instanceof Alarm) {
       if (this.alarms?.get(letter.key) !== letter) return true;
       this.alarms.delete(letter.key);
+      this.restIsOver(letter);
     }
     return letter.incarnation !== null && letter.incarnation !== this.incarnation;
   }
@@ -318,13 +321,35 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
     return this.controller.signal;
   }
 
-  schedule(key: string, atMs: number, message: Tagged, nowMs: number): void {
+  schedule({ key, atMonotonicMs: atMs, message, earlyForRoom }: Schedule, nowMs: number): void {
     this.cancel(key);
     const alarm = new Alarm(key, message, this.incarnation);
     this.alarms ??= new Map();
     this.alarms.set(key, alarm);
     if (atMs <= nowMs) return this.acceptSealed(alarm);
-    alarm.timer = this.runtime.timers.at(atMs, () => this.acceptSealed(alarm));
+    alarm.timer = this.runtime.timers.at(atMs, () => this.ring(alarm));
+    if (earlyForRoom !== true) return;
+    this.rest = alarm;
+    this.supervisor.childRests(this, true);
+  }
+
+  private ring(alarm: Alarm): void {
+    alarm.timer = null;
+    this.acceptSealed(alarm);
+  }
+
+  /** Its rest ends now, where it still rests. */
+  disturb(): void {
+    const { rest } = this;
+    if (rest === null || rest.timer === null) return;
+    this.runtime.timers.cancel(rest.timer);
+    this.ring(rest);
+  }
+
+  private restIsOver(alarm: Alarm): void {
+    if (alarm !== this.rest) return;
+    this.rest = null;
+    this.supervisor.childRests(this, false);
   }
 
   cancel(key: string): void {
@@ -332,6 +357,7 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
     if (alarm === undefined) return;
     this.alarms?.delete(key); // one that rang already is stale by this
     if (alarm.timer !== null) this.runtime.timers.cancel(alarm.timer);
+    this.restIsOver(alarm);
   }
 
   watch(path: string): void {
@@ -416,6 +442,7 @@ export class Cell implements Node, Asker, Wakeable, Watcher {
       if (alarm.timer !== null) this.runtime.timers.cancel(alarm.timer);
     }
     this.alarms = null;
+    if (this.rest !== null) this.restIsOver(this.rest);
     if (this.place !== null) endPlace(this.place);
     this.place = null;
     this.tokenIsOut = false;

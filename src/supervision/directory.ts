@@ -6,6 +6,10 @@
  * within a budget of its own; one that is over it is set aside, its address cools down and then starts afresh, so that
  * one poisonous child never takes the others with it.
  *
+ * Only so many are to be live at once. A child that does nothing but rest says so by its alarm for the end of the rest;
+ * when others need the room, the alarms of those that have rested longest ring early. Nobody else is disturbed: while all
+ * have work, more are live than there is room for.
+ *
  * Invariants: 1. a name has one shard, and a path that names another is refused; 2. a cell leaves the directory in the
  * turn in which it ends, so that a message sent next finds its successor; 3. while the group stops, nobody new is born.
  */
@@ -17,11 +21,16 @@ import { Sealed } from './inbox.js';
 import { endPlace, type Place, spawnPlace } from './nact.js';
 import type { Fate, Node, Runtime, Supervisor } from './runtime.js';
 import { type OnDemandSpec, shardName } from './specification.js';
+import { type Position, Standby } from './standby.js';
 
 export class OnDemand implements Node, Supervisor<Cell> {
   readonly tally: Tally = { turns: 0, messages: 0, restarts: 0 };
   private readonly cells = new Set<Cell>();
   private readonly shards: (Place | undefined)[];
+  private readonly resting = new Standby<Cell>();
+  private readonly restingAt = new Map<Cell, Position<Cell>>();
+  /** Those whose rest was ended for the sake of others, and who have not yet been asked what they do now. */
+  private readonly disturbed = new Set<Cell>();
   /** Of those that have crashed. */
   private readonly budgets = new Map<Cell, Budget>();
   /** Paths that are cooling down. */
@@ -60,8 +69,33 @@ export class OnDemand implements Node, Supervisor<Cell> {
     const cell = new Cell(path, name, this.spec, this.spec.props(name), this, this.tally, this.runtime);
     this.cells.add(cell);
     this.table.set(path, cell);
+    this.makeRoom();
     if (this.phase === 'running') cell.begin();
     return cell;
+  }
+
+  /** Whoever rests longest goes first. */
+  private makeRoom(): void {
+    while (this.cells.size - this.disturbed.size > this.spec.liveMax) {
+      const cell = this.resting.first();
+      if (cell === null) return;
+      this.standUp(cell);
+      this.disturbed.add(cell);
+      cell.disturb();
+    }
+  }
+
+  private standUp(cell: Cell): void {
+    const position = this.restingAt.get(cell);
+    if (position === undefined) return;
+    this.restingAt.delete(cell);
+    this.resting.leave(position);
+  }
+
+  childRests(child: Cell, rests: boolean): void {
+    this.disturbed.delete(child);
+    this.standUp(child);
+    if (rests) this.restingAt.set(child, this.resting.join(child));
   }
 
   placeFor(child: Cell): Place {

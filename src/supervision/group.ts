@@ -58,6 +58,10 @@ export class Group implements Node, Supervisor<Node> {
     return this.place;
   }
 
+  childRests(): void {
+    // Its children have room of their own.
+  }
+
   childEnded(): void {
     // A child of a group ends only because the group stops it, and its place among the children stays.
   }

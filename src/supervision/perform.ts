@@ -21,6 +21,7 @@ import type {
   Reopened,
   ReopenFailed,
   Resolved,
+  Schedule,
 } from '../protocols/effects.js';
 import { StoreError } from '../protocols/ports.js';
 import { Sealed } from './inbox.js';
@@ -33,7 +34,7 @@ export interface Asker {
   /** Aborted when the incarnation ends. */
   signal(): AbortSignal;
   answer(incarnation: number, message: Tagged): void;
-  schedule(key: string, atMs: number, message: Tagged, nowMs: number): void;
+  schedule(effect: Schedule, nowMs: number): void;
   cancel(key: string): void;
   watch(path: string): void;
   leave(how: 'passivate' | 'finish'): void;
@@ -44,7 +45,7 @@ export function perform(effect: Effect, asker: Asker, runtime: Runtime, now: Ins
     case 'send':
       return runtime.post(effect.to.path, effect.message);
     case 'schedule':
-      return asker.schedule(effect.key, effect.atMonotonicMs, effect.message, now.monotonicMs);
+      return asker.schedule(effect, now.monotonicMs);
     case 'cancel':
       return asker.cancel(effect.key);
     case 'watch':

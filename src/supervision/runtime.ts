@@ -29,6 +29,8 @@ export interface Node {
 /** Who answers for an actor's crashes. */
 export interface Supervisor<Child> {
   childCrashed(child: Child, reason: string): void;
+  /** Whether the child does nothing but rest: it may be disturbed for the sake of others, by `disturb`. */
+  childRests(child: Child, rests: boolean): void;
   /** The cell has left its address. */
   childEnded(child: Child): void;
   /** Under which place an incarnation of the child is spawned. */

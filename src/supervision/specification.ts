@@ -77,6 +77,8 @@ export interface OnDemandSpec {
   readonly name: string;
   readonly why: string;
   readonly shards: number;
+  /** Beyond so many live children those that have rested longest are asked to go before their time. */
+  readonly liveMax: number;
   /** From 0 to `shards` - 1. The same name always has the same shard: else one name could have two actors. */
   readonly shardOf: (childName: string) => number;
   readonly behaviour: ErasedBehaviour;
@@ -198,8 +200,10 @@ function sound<Spec extends NodeSpec>(spec: Spec): Spec {
   demand(spec.stopWithinMs > 0, spec, 'has a stop deadline');
   if (spec.kind !== 'group') demand(spec.inbox.bound >= 1, spec, 'has an inbox for at least one message');
   if (spec.kind !== 'actor') soundBudget(spec);
-  if (spec.kind === 'onDemand')
+  if (spec.kind === 'onDemand') {
     demand(Number.isInteger(spec.shards) && spec.shards >= 1, spec, 'has at least one shard');
+    demand(spec.liveMax >= 1, spec, 'has room for at least one child');
+  }
   if (spec.kind === 'group') {
     const names = new Set(spec.children.map((child) => child.name));
     demand(names.size === spec.children.length, spec, 'has children of different names');

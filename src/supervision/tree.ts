@@ -21,6 +21,8 @@ export interface TreePlan {
   readonly frontier: FrontierProps;
   readonly workbench: WorkbenchProps;
   readonly host: (name: HostName) => HostProps;
+  /** Host actors that may be live at once. */
+  readonly hostsLiveMax: number;
   readonly fetchers: number;
   readonly parsers: number;
 }
@@ -66,6 +68,7 @@ export function engineTree(plan: TreePlan): GroupSpec {
     onDemand('hosts', {
       why: 'one actor for each host at work, so that no host can hurt another; a shard is a partition of sites',
       shards: PARTITIONS,
+      liveMax: plan.hostsLiveMax,
       shardOf: partitionOf,
       behaviour: host,
       props: plan.host,

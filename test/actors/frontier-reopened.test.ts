@@ -14,6 +14,7 @@ const PROPS: Props = {
   seen: createBloom(1_000),
   totals: NO_TOTALS,
   nextSequence: 0,
+  activeMin: 2,
   activeMax: 2,
   pagesMax: null,
   waitMs: 1_000,

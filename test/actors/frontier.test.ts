@@ -21,6 +21,7 @@ function props(changes: Partial<Props> = {}): Props {
     seen: createBloom(10_000),
     totals: NO_TOTALS,
     nextSequence: 100,
+    activeMin: 2,
     activeMax: 2,
     pagesMax: null,
     waitMs: 30_000,
@@ -45,7 +46,7 @@ type Front = ReturnType<typeof staged>;
 
 /** Crawling, kept from its end by a host that is active. */
 function crawling(changes: Partial<Props> = {}): Front {
-  const stage = staged({ activeMax: 3, ...changes });
+  const stage = staged({ activeMin: 3, activeMax: 3, ...changes });
   stage.tell(listed([{ host: 'busy.example', best: 0, wakeAtMs: null }]));
   stage.take();
   return stage;
@@ -426,7 +427,7 @@ describe('what a commit brings', () => {
 
 describe('which hosts are at work', () => {
   it('P7: as many as may be at once; one that rests makes room', () => {
-    const stage = staged({ activeMax: 2 });
+    const stage = staged({ activeMin: 2, activeMax: 2 });
     stage.tell(listed(['a', 'b', 'c'].map((host) => ({ host, best: 2, wakeAtMs: null }))));
     const first = woken(stage.take());
     expect(first).toEqual([
@@ -437,6 +438,87 @@ describe('which hosts are at work', () => {
     expect(woken(stage.take())).toEqual([['c', 3]]);
     stage.tell({ type: 'rested', host: 'b', wake: 2, left: null, wakeAtMs: null });
     expect(woken(stage.take())).toEqual([['a', 4]]);
+  });
+
+  describe('P7: more of them while slots are idle', () => {
+    const inLine = (count: number) =>
+      Array.from({ length: count }, (_, n) => ({ host: `h${n}`, best: 2 as const, wakeAtMs: null }));
+    const asked = (effects: readonly Effect[]) =>
+      told(effects).filter(({ message }) => message.type === 'countSpare').length;
+
+    it('asks once a second while hosts stand in line; grows by the slots that are idle, to its bound', () => {
+      const stage = staged({ activeMin: 2, activeMax: 6 });
+      stage.tell(listed(inLine(10)));
+      expect(woken(stage.take())).toHaveLength(2);
+      stage.pass(999);
+      expect(asked(stage.take())).toBe(0);
+      stage.pass(1);
+      expect(asked(stage.take())).toBe(1);
+      stage.pass(10_000);
+      expect(asked(stage.take())).toBe(0);
+      stage.tell({ type: 'spareCounted', slots: 3 });
+      expect(woken(stage.take())).toHaveLength(3);
+      stage.pass(1_000);
+      expect(asked(stage.take())).toBe(1);
+      stage.tell({ type: 'spareCounted', slots: 3 });
+      expect(woken(stage.take())).toHaveLength(1);
+    });
+
+    it('does not grow while no slot is idle, and shrinks again, but not below its least', () => {
+      const stage = staged({ activeMin: 2, activeMax: 100 });
+      stage.tell(listed(inLine(200)));
+      stage.tell({ type: 'spareCounted', slots: 0 });
+      expect(stage.state.activeLimit).toBe(2);
+      stage.tell({ type: 'spareCounted', slots: 50 });
+      expect(stage.state.activeLimit).toBe(52);
+      stage.tell({ type: 'spareCounted', slots: 0 });
+      expect(stage.state.activeLimit).toBe(48);
+      for (let n = 0; n < 100; n++) stage.tell({ type: 'spareCounted', slots: 0 });
+      expect(stage.state.activeLimit).toBe(2);
+    });
+
+    it('a hot host alone, or as many as there is room for, ask for nothing', () => {
+      const stage = staged({ activeMin: 2, activeMax: 100 });
+      stage.tell(listed(inLine(2)));
+      stage.take();
+      stage.pass(60_000);
+      expect(asked(stage.take())).toBe(0);
+      stage.tell({ type: 'spareCounted', slots: 50 });
+      expect(stage.state.activeLimit).toBe(2);
+    });
+
+    it('B4: a crash while it waits for the count does not end the asking', () => {
+      const stage = staged({ activeMin: 2, activeMax: 100 });
+      stage.tell(listed(inLine(10)));
+      stage.pass(1_000);
+      expect(asked(stage.take())).toBe(1);
+      stage.crashOn({ type: 'wakeDue' }, 'again');
+      stage.take();
+      stage.pass(1_000);
+      expect(asked(stage.take())).toBe(1);
+    });
+  });
+
+  it('P2: a host that rests for a long delay comes back to its own line, and the crawl does not end before', () => {
+    const stage = staged({ activeMin: 1, activeMax: 1, waitMs: 1_000, totals: { ...NO_TOTALS, urls: 9, ready: 9 } });
+    stage.tell(
+      listed([
+        { host: 'slow', best: 3, wakeAtMs: null },
+        { host: 'other', best: 3, wakeAtMs: null },
+      ]),
+    );
+    const wakeAtMs = WALL_AHEAD_MS + 600_000;
+    expect(woken(stage.take())).toEqual([['slow', 1]]);
+    stage.tell({ type: 'rested', host: 'slow', wake: 1, left: 3, wakeAtMs });
+    expect(woken(stage.take())).toEqual([['other', 2]]);
+    // A row that is admitted meanwhile, or a retry that falls due later, does not put it off.
+    stage.tell(recorded([], { queues: [queueOf('slow', null, wakeAtMs + 600_000)], totals: stage.state.totals }));
+    stage.tell({ type: 'rested', host: 'other', wake: 2, left: null, wakeAtMs: null });
+    stage.pass(599_999);
+    const before = stage.take();
+    expect([woken(before), events(before, 'ended')]).toEqual([[], []]);
+    stage.pass(1);
+    expect(woken(stage.take())).toEqual([['slow', 3]]);
   });
 
   it('a rest that crossed a later wake is void', () => {
@@ -633,7 +715,7 @@ class Outside {
   constructor() {
     this.stage = new Stage(
       frontier,
-      props({ seen: this.seen, nextSequence: 1, activeMax: 2, waitMs: 1_000 }),
+      props({ seen: this.seen, nextSequence: 1, activeMin: 2, activeMax: 2, waitMs: 1_000 }),
       0,
       drawsFrom(5),
     );

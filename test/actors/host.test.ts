@@ -248,6 +248,41 @@ describe('a host at rest', () => {
     expect(restOf(stage)).toMatchObject({ wakeAtMs: WALL_AHEAD_MS + 30_000 });
   });
 
+  it('P2, P7: a gate that is closed for longer than a minute is not waited for; it says when it opens', () => {
+    for (const [delayMs, expected] of [
+      [60_000, null],
+      [60_001, { left: 2, wakeAtMs: WALL_AHEAD_MS + 60_001 }],
+    ] as const) {
+      const stage = live({ ready: [page(1), page(2)] }, 'known', { delayMs });
+      stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
+      const permit = grant(stage);
+      stage.tell({
+        type: 'fetched',
+        permit,
+        result: { kind: 'failure', code: 'timeout', detail: '', status: null, durationMs: 1, reusedConnection: false },
+      });
+      const parts = partsIn(stage);
+      recordAll(stage, parts, 1);
+      const rests = told(stage.take()).filter(({ message }) => message.type === 'rested');
+      if (expected === null) expect(rests).toEqual([]);
+      else expect(rests).toMatchObject([{ message: expected }]);
+    }
+  });
+
+  it('P7: its window is what it can ask for within a minute, and of that at most what it may hold', () => {
+    const rows = Array.from({ length: 64 }, (_, n) => page(n + 1));
+    for (const [delayMs, held] of [
+      [0, 64],
+      [1_000, 60],
+      [10_000, 6],
+      [600_000, 4],
+    ] as const) {
+      const stage = live({ ready: rows }, 'known', { delayMs, window: 64 });
+      if (stage.state.phase !== 'live') throw new Error('it is not live');
+      expect([stage.state.queue.ready.length, stage.state.queue.readyComplete]).toEqual([held, held === 64]);
+    }
+  });
+
   it('passivates when it has rested for its time, and tries again where a message forbade it', () => {
     const stage = live({});
     stage.take();

@@ -290,6 +290,34 @@ describe('what no message tells', () => {
   });
 });
 
+describe('P7 idle slots are counted when it is asked', () => {
+  const counted = (stage: Bench) => {
+    stage.take();
+    stage.tell({ type: 'countSpare' });
+    return told(stage.take()).map(({ to, message }) => [to, message['slots']]);
+  };
+
+  it('by the free fetchers and the visits that may be open; none while somebody is due, or permits are held', () => {
+    const stage = staged({ slots: 3, openVisitsMax: 4 });
+    expect(counted(stage)).toEqual([['frontier', 3]]);
+    stage.tell(ask('a'));
+    const permit = onlyGrant(stage);
+    expect(counted(stage)).toEqual([['frontier', 2]]);
+    stage.tell(ended(permit));
+    stage.tell(ask('b'));
+    stage.tell(ask('c'));
+    for (const one of granted(stage.take())) stage.tell(ended(one));
+    // Four may be open, three are, though all fetchers are free.
+    expect(counted(stage)).toEqual([['frontier', 1]]);
+    stage.tell({ type: 'hold', why: 'a test' });
+    expect(counted(stage)).toEqual([['frontier', 0]]);
+    stage.tell(ask('d'));
+    stage.tell({ type: 'release', why: 'a test' });
+    stage.tell(ask('e'));
+    expect(counted(stage)).toEqual([['frontier', 0]]);
+  });
+});
+
 describe('D3 holds', () => {
   it('stop permits until the last of them is gone', () => {
     const stage = staged();

@@ -4,9 +4,10 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { get } from 'node:http';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Moment } from '../../src/practice/killer.js';
 import type { PracticeStats } from '../../src/practice/server.js';
 import type { Truth } from '../../src/practice/truth.js';
 import { eventsOf, type WitnessEvent } from '../../src/practice/witness.js';
@@ -30,6 +31,13 @@ export interface OutsideWeb {
   readonly seeds: readonly string[];
   truth(): Promise<Truth>;
   stats(): Promise<PracticeStats>;
+  /** Writes into the log that a crawl is being started. */
+  booted(): Promise<void>;
+  /** Writes into the log that a crawl was killed just now. */
+  killed(): Promise<void>;
+  /** Kills `pid` at the `requests`-th request from now. The web must have been started with `--allow-kills`. */
+  arm(pid: number, requests: number, moment: Moment): Promise<void>;
+  disarm(): Promise<void>;
   /** Ends the process and reads what its witness wrote. */
   close(): Promise<WitnessEvent[]>;
 }
@@ -43,11 +51,16 @@ export async function serveWeb(logFile: string, options: readonly string[]): Pro
   );
   const ended = endOf(child);
   const { port, seeds } = await firstLine(child, ended);
+  const control = <T>(method: string, path: string): Promise<T> => ask(method, `http://127.0.0.1:${port}/__${path}`);
   return {
     port,
     seeds,
-    truth: () => readJson(`http://127.0.0.1:${port}/__truth`),
-    stats: () => readJson(`http://127.0.0.1:${port}/__stats`),
+    truth: () => control('GET', 'truth'),
+    stats: () => control('GET', 'stats'),
+    booted: () => control('POST', 'mark?e=B'),
+    killed: () => control('POST', 'mark?e=K'),
+    arm: (pid, requests, moment) => control('POST', `arm?pid=${pid}&requests=${requests}&moment=${moment}`),
+    disarm: () => control('POST', 'disarm'),
     async close() {
       child.kill('SIGINT');
       await ended;
@@ -104,7 +117,18 @@ export const LOOPBACK_SETTINGS = {
 } as const;
 
 /** Crawls to the end, by the command line. One that does not end in its time is killed and reported as it stands. */
-export async function crawl(order: CrawlOrder): Promise<CrawlReport> {
+export function crawl(order: CrawlOrder): Promise<CrawlReport> {
+  return startCrawl(order).ended;
+}
+
+/** A crawl under way, a process of its own. */
+export interface Crawling {
+  readonly pid: number;
+  readonly ended: Promise<CrawlReport>;
+  signal(name: NodeJS.Signals): void;
+}
+
+export function startCrawl(order: CrawlOrder): Crawling {
   const { seeds, dataDir, settings, options = [], environment = {}, secondsMax } = order;
   const assignments = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${asValue(value)}`]);
   const startedMs = performance.now();
@@ -125,9 +149,16 @@ export async function crawl(order: CrawlOrder): Promise<CrawlReport> {
     ],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } },
   );
+  if (child.pid === undefined) throw new Error('the crawl could not be started');
   const overdue = setTimeout(() => child.kill('SIGKILL'), secondsMax * 1_000);
-  const { exitCode, output, errors } = await endOf(child);
-  clearTimeout(overdue);
+  const ended = endOf(child).then((end) => {
+    clearTimeout(overdue);
+    return reportOf(end, dataDir, startedMs);
+  });
+  return { pid: child.pid, ended, signal: (name) => void child.kill(name) };
+}
+
+function reportOf({ exitCode, output, errors }: End, dataDir: string, startedMs: number): CrawlReport {
   const lines = linesOf(output);
   const summary = lines.find(({ event }) => event === 'summary');
   return {
@@ -193,13 +224,16 @@ function firstLine(child: ChildProcess, ended: Promise<End>): Promise<{ port: nu
   });
 }
 
-function readJson<T>(url: string): Promise<T> {
+function ask<T>(method: string, url: string): Promise<T> {
   return new Promise((resolve, reject) => {
-    get(url, { agent: false }, (response) => {
+    const asked = request(url, { agent: false, method }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (more: string) => (text += more));
-      response.on('end', () => resolve(JSON.parse(text) as T));
+      response.on('end', () =>
+        response.statusCode === 200 ? resolve(JSON.parse(text) as T) : reject(new Error(`${url}: ${text}`)),
+      );
       response.on('error', reject);
-    }).on('error', reject);
+    });
+    asked.on('error', reject).end();
   });
 }

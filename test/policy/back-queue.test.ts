@@ -48,6 +48,30 @@ describe('back queue', () => {
     expect(queues.mayHoldMore(filled({ ...shown, ...cut }))).toBe(false);
   });
 
+  it('D1: a trimmed window knows that there is more; one that fits is left as it was', () => {
+    const rows = { ready: [row(1), row(2)], waiting: [waits(3, 5), waits(4, 6)], parked: [parks(5), parks(6)] };
+    for (const [rowsMax, complete] of [
+      [2, true],
+      [1, false],
+    ] as const) {
+      const queue = filled(rows);
+      queues.trim(queue, rowsMax);
+      const kinds = [queue.ready, queue.waiting, queue.parked];
+      expect(kinds.map(sequencesOf)).toEqual(
+        [
+          [1, 2],
+          [3, 4],
+          [5, 6],
+        ].map((all) => all.slice(0, rowsMax)),
+      );
+      expect([queue.readyComplete, queue.waitingComplete, queue.parkedComplete]).toEqual([
+        complete,
+        complete,
+        complete,
+      ]);
+    }
+  });
+
   it('what it was outdated by is read before anything is said of its heads', () => {
     const queue = filled({ ready: [row(5), row(6), row(7)], readyComplete: false });
     queues.take(queue, queue.ready[1] as QueueEntry);
@@ -151,7 +175,8 @@ type Step =
   | { do: 'settle'; how: 'leave' | 'retry' | 'park' | 'stay' | 'abandon'; which: number }
   | { do: 'unpark' }
   | { do: 'commit' }
-  | { do: 'read' };
+  | { do: 'read' }
+  | { do: 'trim'; rows: number };
 
 function headsHold(queue: queues.BackQueue, store: StoreModel, leaving: ReadonlySet<number>): void {
   const heads = queues.headsOf(queue, leaving);
@@ -245,6 +270,8 @@ function perform(step: Step, queue: queues.BackQueue, store: StoreModel): void {
       return commit(queue, store);
     case 'read':
       return read(queue, store);
+    case 'trim':
+      return queues.trim(queue, step.rows);
   }
 }
 
@@ -271,6 +298,7 @@ describe('back queue against a model store', () => {
       { weight: 1, arbitrary: fc.constant({ do: 'unpark' as const }) },
       { weight: 3, arbitrary: fc.constant({ do: 'commit' as const }) },
       { weight: 1, arbitrary: fc.constant({ do: 'read' as const }) },
+      { weight: 1, arbitrary: fc.record({ do: fc.constant('trim' as const), rows: fc.integer({ min: 1, max: 4 }) }) },
     );
     fc.assert(
       fc.property(fc.array(step, { minLength: 10, maxLength: 150 }), (steps) => {

@@ -34,7 +34,7 @@ describe('practice web', () => {
     expect(whole(practiceWeb({ ...settings, seed: 8 }))).not.toEqual(whole(practiceWeb(settings)));
   });
 
-  it.each(['ordinary', 'faulty', 'wide', 'deep', 'flat'] as const)(
+  it.each(['ordinary', 'faulty', 'demanding', 'wide', 'deep', 'flat'] as const)(
     '%s: has exactly the pages asked for, under URLs that lead back to them',
     (profile) => {
       const web = practiceWeb({ seed: 3, profile, hosts: 20, pages: 333, seedHosts: 3 });

@@ -54,6 +54,8 @@ describe('the codec of rows', () => {
     expect(codec.decodeRecord(copy(codec.encodeRecord(detailed)), RECORD.key, RECORD.host)).toEqual(detailed);
     expect(codec.decodeTold(codec.encodeTold('told'))).toBe('told');
     expect(codec.decodeSnapshot(codec.encodeSnapshot(SNAPSHOT))).toEqual(SNAPSHOT);
+    const unstamped = { ...SNAPSHOT, stamp: null };
+    expect(codec.decodeSnapshot(codec.encodeSnapshot(unstamped))).toEqual(unstamped);
     const letter = {
       url: 'http://a.test/',
       key: keyOf('x'),

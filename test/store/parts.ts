@@ -64,6 +64,7 @@ export const SNAPSHOT = {
   lastDurationMs: 12.5,
   requests: 3,
   recheckFrom: 5,
+  stamp: { boot: 7, uptimeMs: 8, wallMs: 9 },
 } as HostSnapshot;
 
 export function hostPart(host: string, changes: Partial<HostPart> = {}): HostPart {

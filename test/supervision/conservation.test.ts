@@ -94,6 +94,7 @@ it('every message is handled once and in order, or is one dead letter, whatever 
         onDemand('hosts', {
           ...shared,
           ...budgeted,
+          liveMax: 1_000,
           shards: 2,
           shardOf: (name) => (name === 'h' ? 0 : 1),
           props: (name) => name,

@@ -135,6 +135,7 @@ function startKernel(tree: GroupSpec, options: KernelOptions = {}): Kernel {
 function hostsOf(over: Partial<Parameters<typeof onDemand<string, string[], Word | FetchEnded>>[1]> = {}): NodeSpec {
   return onDemand('hosts', {
     why: 'many',
+    liveMax: 1_000,
     shards: 4,
     shardOf: () => 2,
     behaviour: scribe,
@@ -524,6 +525,69 @@ describe('on demand', () => {
     kernel.tell(host, note('2'));
     await time.settle();
     expect([diaryOf('h').starts, kernel.counts().actors[0]?.live]).toEqual([2, 1]);
+  });
+
+  describe('room for only so many', () => {
+    const rest = (text: string): Effect => ({
+      do: 'schedule',
+      key: 'rest',
+      atMonotonicMs: 10_000,
+      message: ask(log('info', 'seen', { text }), { do: 'passivate' }),
+      earlyForRoom: true,
+    });
+    const live = (kernel: Kernel) => kernel.counts().actors[0]?.live;
+
+    it('at three, three are live; the fourth sends the one home that has rested longest, and nobody else', async () => {
+      const kernel = startKernel(root([hostsOf({ liveMax: 3 })]));
+      for (const name of ['a', 'b', 'c']) {
+        kernel.tell(hostAt(name), ask(rest(`${name} goes`)));
+        await time.settle();
+      }
+      // What rests and is told something rests on, in its place in the line; so does what renews its rest, at the end.
+      kernel.tell(hostAt('b'), note('b goes on'));
+      kernel.tell(hostAt('a'), ask(rest('a goes late')));
+      await time.settle();
+      expect([live(kernel), seenTexts()]).toEqual([3, ['b goes on']]);
+      kernel.tell(hostAt('d'), note('d comes'));
+      await time.settle();
+      expect([live(kernel), seenTexts()]).toEqual([3, ['b goes on', 'b goes', 'd comes']]);
+      await time.advance(10_000);
+      expect([live(kernel), seenTexts().slice(3)]).toEqual([1, ['c goes', 'a goes late']]);
+    });
+
+    it('who works is left alone, though more are live than there is room for; whoever rests then goes first', async () => {
+      const kernel = startKernel(root([hostsOf({ liveMax: 2 })]));
+      for (const name of ['a', 'b', 'c', 'd']) kernel.tell(hostAt(name), note(name));
+      await time.settle();
+      expect(live(kernel)).toBe(4);
+      for (const name of ['a', 'b', 'c']) kernel.tell(hostAt(name), ask(rest(`${name} goes`)));
+      await time.settle();
+      // A rest that was broken off is none.
+      kernel.tell(hostAt('a'), ask({ do: 'cancel', key: 'rest' }));
+      await time.settle();
+      kernel.tell(hostAt('e'), note('e'));
+      await time.settle();
+      expect([live(kernel), seenTexts().slice(4)]).toEqual([3, ['b goes', 'c goes', 'e']]);
+    });
+
+    it('a crash ends a rest; nothing is lost on the way home', async () => {
+      const kernel = startKernel(root([hostsOf({ liveMax: 1 })]));
+      kernel.tell(hostAt('a'), ask(rest('a goes')));
+      await time.settle();
+      kernel.tell(hostAt('a'), burst('boom'));
+      await time.advance(10);
+      kernel.tell(hostAt('b'), note('b'));
+      await time.settle();
+      expect([live(kernel), seenTexts()]).toEqual([2, ['b']]);
+      kernel.tell(hostAt('b'), ask(rest('b goes')));
+      await time.settle();
+      // Whoever is told something in the turn in which it would go stays.
+      kernel.tell(hostAt('b'), ask({ do: 'cancel', key: 'rest' }));
+      kernel.tell(hostAt('c'), note('c'));
+      kernel.tell(hostAt('b'), note('b again'));
+      await time.advance(20_000);
+      expect([live(kernel), diaryOf('b').starts, seenTexts()]).toEqual([3, 1, ['b', 'b goes', 'b again', 'c']]);
+    });
   });
 
   it('does not passivate when a later message of the same turn was handled', async () => {

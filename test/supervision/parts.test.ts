@@ -169,6 +169,7 @@ describe('picture', () => {
       onDemand('hosts', {
         ...shared,
         ...budgeted,
+        liveMax: 1_000,
         shards: 256,
         shardOf: () => 0,
         behaviour,
