@@ -7,6 +7,7 @@
  *    but for those whose permit was given before (it lives for five seconds).
  * 2. What is admitted again is kept out no more.
  * 3. A seed that was answered is never told again, and must be as if it had stood there from the beginning (D1).
+ * 4. Of the seeds of one command all are in the registry, or none is there as a seed (D1).
  */
 import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { CrawlEvent } from '../protocols/events.js';
@@ -61,6 +62,8 @@ export class Operators {
   #isLeaving = false;
   /** When the answer came; null: none has come. */
   readonly #sown = new Map<string, number | null>();
+  /** The seeds of each command. */
+  readonly #commands: (readonly string[])[] = [];
 
   constructor(world: OperatorsWorld) {
     this.#world = world;
@@ -106,6 +109,7 @@ export class Operators {
       ...new Set(Array.from({ length: random.between(1, SEEDS_AT_ONCE_MAX) }, () => random.pick(pages).url)),
     ];
     this.tally.sow += 1;
+    this.#commands.push(urls);
     for (const url of urls) if (!this.#sown.has(url)) this.#sown.set(url, null);
     this.#world.remember(`told to seed ${urls.join(', ')}`);
     this.#world.tell('seed', (crawl) => crawl.seed(urls));
@@ -116,6 +120,24 @@ export class Operators {
     for (const { phase, order } of this.#standing.values()) if (phase === 'taken_back') crawl.change(order.end);
     const unanswered = [...this.#sown].flatMap(([url, answeredAtMs]) => (answeredAtMs === null ? [url] : []));
     if (unanswered.length > 0) crawl.seed(unanswered);
+  }
+
+  /** What the last life has left of the seeds that it was told. An exclusion may have kept one of them out. */
+  async judgeSeeds(store: Pick<StorePort, 'readRecord'>, keyOf: (url: string) => string): Promise<void> {
+    if (this.#exclusions.size > 0) return;
+    const told = [...this.#commands.flat(), ...this.#world.landscape.seeds];
+    for (const urls of this.#commands) {
+      let asSeed: string | null = null;
+      let missing: string | null = null;
+      for (const url of urls) {
+        const record = await store.readRecord(keyOf(url), new URL(url).hostname);
+        if (record === null) missing = url;
+        // What another command has brought says nothing of this one.
+        else if (record.source === 'seed' && told.filter((it) => it === url).length === 1) asSeed = url;
+      }
+      if (asSeed !== null && missing !== null)
+        this.#world.accuse('seeds-torn', `${asSeed} was committed, and ${missing} of the same command was not`);
+    }
   }
 
   hear(event: CrawlEvent): void {

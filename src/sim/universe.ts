@@ -309,6 +309,7 @@ class Universe {
 
   async #boot(owner: Owner): Promise<void> {
     const store = await this.#disk.open();
+    await this.#operators.judgeSeeds(store, keyOf);
     const running = this.#engine.boot({
       ports: this.#portsOf(owner, store),
       ...(await this.#seedsOf(store)),

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressClockKey, addressRangesOf } from '../../src/policy/addresses.js';
 
@@ -48,5 +49,47 @@ describe('P2 the address clock', () => {
 
   it('refuses what is no address', () => {
     expect(() => addressClockKey('example.com', [])).toThrow(RangeError);
+  });
+});
+
+describe('P2 the clock of any address', () => {
+  const byte = fc.nat(255);
+  const v4 = fc.tuple(byte, byte, byte, byte);
+  const v6 = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 });
+  const written = (groups: readonly number[]) => groups.map((it) => it.toString(16)).join(':');
+
+  it('an IPv4 address has its own, however it is clothed', () => {
+    fc.assert(
+      fc.property(v4, v4, (one, other) => {
+        const [address, another] = [one.join('.'), other.join('.')];
+        expect(addressClockKey(`::ffff:${address}`, [])).toBe(addressClockKey(address, []));
+        expect(addressClockKey(address, []) === addressClockKey(another, [])).toBe(address === another);
+      }),
+    );
+  });
+
+  it('IPv6 addresses share one where their first 64 bits are the same', () => {
+    fc.assert(
+      fc.property(v6, v6, (one, other) => {
+        // What begins like an IPv4 address in other clothes is one.
+        const head = [0x2001, ...one.slice(1, 4)];
+        const near = [...head, ...other.slice(4)];
+        expect(addressClockKey(written([...head, ...one.slice(4)]), [])).toBe(addressClockKey(written(near), []));
+        const far = [0x2001, ...other.slice(1, 4), ...one.slice(4)];
+        const isSame = written(far.slice(0, 4)) === written(head);
+        expect(addressClockKey(written(far), []) === addressClockKey(written(near), [])).toBe(isSame);
+      }),
+    );
+  });
+
+  it('a range exempts what shares its first bits, and nothing else', () => {
+    fc.assert(
+      fc.property(v4, v4, fc.integer({ min: 0, max: 32 }), (range, address, bits) => {
+        const exempt = addressRangesOf([`${range.join('.')}/${bits}`]);
+        const bitsOf = (bytes: readonly number[]) => bytes.map((it) => it.toString(2).padStart(8, '0')).join('');
+        const isCovered = bitsOf(range).slice(0, bits) === bitsOf(address).slice(0, bits);
+        expect(addressClockKey(address.join('.'), exempt) === null).toBe(isCovered);
+      }),
+    );
   });
 });

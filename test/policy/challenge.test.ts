@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { challengeOf, type ChallengeMeasures, DOOR_TEXT_MAX, SHELL_MARKUP_MIN } from '../../src/policy/challenge.js';
 
@@ -36,5 +37,34 @@ describe("a script's empty shell", () => {
     for (const page of [{ textLength: 10 }, { scripts: 0 }, { links: 1 }, { markup: shell.markup.slice(1) }]) {
       expect(seen({ ...shell, ...page }).verdict).toBe(false);
     }
+  });
+});
+
+describe('doors, any page', () => {
+  const page: fc.Arbitrary<ChallengeMeasures> = fc.record({
+    markup: fc.string({ maxLength: 2_000 }),
+    title: fc.option(fc.string({ maxLength: 40 })),
+    textLength: fc.oneof(fc.nat(300), fc.nat(5_000)),
+    scripts: fc.nat(3),
+    links: fc.nat(3),
+  });
+
+  it('are told with reasons, and no page with more words than a door says is one', () => {
+    fc.assert(
+      fc.property(page, (given) => {
+        const { verdict, reasons } = challengeOf(given);
+        expect(reasons.length > 0).toBe(verdict);
+        if (given.textLength > DOOR_TEXT_MAX) expect(verdict).toBe(false);
+      }),
+    );
+  });
+
+  it('a page with links, or without scripts, is no shell', () => {
+    fc.assert(
+      fc.property(page, (given) => {
+        if (given.links === 0 && given.scripts > 0) return;
+        expect(challengeOf(given).reasons.some((it) => it.includes('shell'))).toBe(false);
+      }),
+    );
   });
 });

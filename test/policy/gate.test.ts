@@ -172,7 +172,7 @@ describe('P1, P2 gate against a model', () => {
           .map(([back, ms]) => new Judge(back, ms)),
         fc.constant(new GiveBack()),
       ],
-      { maxCommands: 60 },
+      { maxCommands: 60, size: 'max' },
     );
     fc.assert(
       fc.property(commands, (steps) => {

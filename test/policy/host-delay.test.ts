@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hostDelayMs } from '../../src/policy/delay.js';
 
@@ -30,5 +31,28 @@ describe('P2 the configured delay of a host', () => {
     expect(hostDelayMs('a.b.c.example.com', delays)).toBe(3);
     expect(hostDelayMs('example.com', delays)).toBe(1_000);
     expect(hostDelayMs('badexample.com', delays)).toBe(1_000);
+  });
+});
+
+describe('P2 the configured delay of any host', () => {
+  const label = fc.constantFrom('a', 'b', 'com');
+  const name = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.'));
+  const pattern = fc.oneof(
+    name,
+    name.map((it) => `*.${it}`),
+    fc.constant('*'),
+  );
+
+  it('is that of the most particular pattern that covers it, by the labels', () => {
+    fc.assert(
+      fc.property(name, fc.dictionary(pattern, fc.nat(9_999)), (host, delays) => {
+        const labels = host.split('.');
+        // From the name itself over ever shorter ends to all names.
+        const candidates = [host, ...labels.slice(1).map((_, at) => `*.${labels.slice(at + 1).join('.')}`), '*'];
+        const expected = candidates.map((it) => delays[it]).find((it) => it !== undefined);
+        expect(hostDelayMs(host, politeness(delays))).toBe(expected ?? 1_000);
+      }),
+      { numRuns: 500 },
+    );
   });
 });

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { lookAt } from '../../src/policy/last-look.js';
 import {
@@ -84,5 +85,42 @@ describe('P4, P5 the last look', () => {
   it('P4: another origin is none of its business, and does not go', () => {
     const found = lookAt('http://b.example/', fresh(5), ({ rules }) => compileRobots(rules, ROBOTS_URL), NOW);
     expect(found.look).toBe('blocked');
+  });
+});
+
+describe('P4, P5 any last look', () => {
+  const DAY_MS = 86_400_000;
+  const path = fc.constantFrom('/', '/open', '/private', '/private/x', '/privateer', '/open/private');
+  const age = fc.integer({ min: -2 * ROBOTS_LAST_GOOD_MS_MAX, max: 2 * ROBOTS_LAST_GOOD_MS_MAX });
+  const state: fc.Arbitrary<OriginRobots> = fc.oneof(
+    fc.constant(UNKNOWN),
+    age.map(fresh),
+    fc.tuple(fc.integer({ min: -DAY_MS, max: DAY_MS }), fc.option(age)).map(([inMs, good]) => unreachable(inMs, good)),
+  );
+
+  it('lets go only what rules allow that are in force, and blocks only by such rules', () => {
+    fc.assert(
+      fc.property(path, state, (it, robots) => {
+        const found = look(it, robots);
+        if (found.look !== 'go' && found.look !== 'blocked') return;
+        const ageMs = Math.abs(NOW - found.robots.fetchedAtMs);
+        expect(ageMs).toBeLessThan(found.robots.copy === 'current' ? ROBOTS_TTL_MS : ROBOTS_LAST_GOOD_MS_MAX);
+        expect(found.look).toBe(it.startsWith('/private') ? 'blocked' : 'go');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('parks only what has no copy to go by, and only until robots.txt is asked for again', () => {
+    fc.assert(
+      fc.property(path, state, (it, robots) => {
+        const found = look(it, robots);
+        if (found.look !== 'parked') return;
+        expect(robots.phase).toBe('unreachable');
+        expect(found.untilMs).toBeGreaterThan(NOW);
+        expect(found.untilMs).toBe(robots.phase === 'unreachable' ? robots.retryAtMs : null);
+      }),
+      { numRuns: 500 },
+    );
   });
 });

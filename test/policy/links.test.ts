@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FollowedLinks } from '../../src/domain/parsing.js';
 import { isFollowed, linkKind } from '../../src/policy/links.js';
@@ -66,5 +67,42 @@ describe('what is followed', () => {
 
   it.each([null, 'noopener', 'nofollowing'])('rel=%j is not nofollow', (rel) => {
     expect(isFollowed('document', rel, { ...all, nofollow: 'skip' })).toBe(true);
+  });
+});
+
+describe('links, any of them', () => {
+  const element = fc.option(
+    fc.constantFrom('a', 'area', 'link', 'header', 'img', 'source', 'iframe', 'form', 'meta', 'blink'),
+  );
+  const word = fc.constantFrom('next', 'stylesheet', 'icon', 'nofollow', 'preload', 'canonical', 'x');
+  const rel = fc.option(fc.array(word, { maxLength: 4 }).map((words) => words.join(' ')));
+  const followed: fc.Arbitrary<FollowedLinks> = fc.record({
+    embeds: fc.boolean(),
+    forms: fc.boolean(),
+    nofollow: fc.constantFrom('skip', 'follow'),
+  });
+
+  it('are of one kind, whatever the case, the order and the spaces of their relations', () => {
+    fc.assert(
+      fc.property(element, rel, (it, words) => {
+        const shuffled = words?.toUpperCase().split(' ').reverse().join('\t\n ') ?? null;
+        expect(linkKind(it, shuffled)).toBe(linkKind(it, words));
+      }),
+    );
+  });
+
+  it('are followed the more, the more is wished; a service never; nofollow only where it is wished', () => {
+    fc.assert(
+      fc.property(element, rel, followed, (it, words, terms) => {
+        const kind = linkKind(it, words);
+        const all: FollowedLinks = { embeds: true, forms: true, nofollow: 'follow' };
+        expect(isFollowed(kind, words, all)).toBe(kind !== 'service');
+        if (!isFollowed(kind, words, terms)) return;
+        expect(isFollowed(kind, words, all)).toBe(true);
+        if (terms.nofollow === 'skip') expect(words ?? '').not.toContain('nofollow');
+        if (kind === 'embed') expect(terms.embeds).toBe(true);
+        if (kind === 'form') expect(terms.forms).toBe(true);
+      }),
+    );
   });
 });

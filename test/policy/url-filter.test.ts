@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { UrlCandidate, UrlFilter } from '../../src/plugins/url-filter.js';
 import { filterRefusal } from '../../src/policy/url-filter.js';
@@ -35,5 +36,24 @@ describe('a URL filter', () => {
     ['answers a promise', () => Promise.resolve(true)],
   ])('that %s costs the URL, and no more', (_, filter) => {
     expect(filterRefusal(filter as UrlFilter, CANDIDATE)).toMatchObject({ code: 'plugin_failed' });
+  });
+});
+
+describe('any URL filter', () => {
+  it('lets in with true alone, never throws, and says why in bounded words', () => {
+    fc.assert(
+      fc.property(fc.anything(), fc.boolean(), (answer, throws) => {
+        const filter = (() => {
+          if (throws) throw answer;
+          return answer;
+        }) as UrlFilter;
+        const refusal = filterRefusal(filter, CANDIDATE);
+        expect(refusal === null).toBe(!throws && answer === true);
+        expect(refusal?.detail.length ?? 0).toBeLessThanOrEqual(300);
+        const isWord = !throws && (answer === false || typeof answer === 'string');
+        if (refusal !== null) expect(refusal.code).toBe(isWord ? 'filtered' : 'plugin_failed');
+      }),
+      { numRuns: 300 },
+    );
   });
 });
