@@ -27,6 +27,7 @@ const propsOf = (resumed: boolean): Props => ({
   openBytesMax: 1_000,
   addressDelayMs: ADDRESS_DELAY_MS,
   requestMsMax: 1e9,
+  egress: null,
   resumed,
   rules: ANY_RULES,
 });
@@ -92,7 +93,7 @@ class Asks implements Command {
     model.asking.add(host);
     const address = { address: '192.0.2.1', family: 4 } as const;
     const ask = { host, address, addressClock: CLOCK_OF[host], priority: 2, delayMs: CONFIGURED_MS[host] };
-    real.tell(model, { type: 'settle', host, verdict: null, ask });
+    real.tell(model, { type: 'settle', network: null, host, verdict: null, ask });
   }
   toString = () => `${this.host} asks`;
 }
@@ -114,7 +115,7 @@ class Ends implements Command {
     const terms = { ...DELAYS, configuredMs: CONFIGURED_MS[host], crawlDelaySeconds, lastDurationMs };
     const closedForMs = Math.max(retryAfterMs, delayAfter(terms));
     const ended = { type: 'ended', permit: permit.number, host, slot: permit.fetcher, bytes: 0 };
-    const verdict = { type: 'settle', host, verdict: { permit: permit.number, closedForMs }, ask: null };
+    const verdict = { type: 'settle', network: null, host, verdict: { permit: permit.number, closedForMs }, ask: null };
     if (this.verdictFirst) real.stage.tell(verdict as never);
     model.out.delete(host);
     // In words that share nothing with the policy.

@@ -24,6 +24,7 @@ const PROPS: Props = {
   openBytesMax: 1_000_000,
   addressDelayMs: 0,
   requestMsMax: REQUEST_MS_MAX,
+  egress: null,
   resumed: false,
   rules: ANY_RULES,
 };
@@ -130,7 +131,7 @@ class Asks implements Command {
     model.asking.add(this.host);
     const address = { address: '192.0.2.1', family: 4 } as const;
     const ask = { host: this.host, address, addressClock: null, priority: this.priority, delayMs: 1_000 };
-    real.tell(model, { type: 'settle', host: this.host, verdict: null, ask }, this.crashes);
+    real.tell(model, { type: 'settle', network: null, host: this.host, verdict: null, ask }, this.crashes);
   }
   toString = () => `${this.host} asks${this.crashes ? ', crash' : ''}`;
 }
@@ -181,7 +182,7 @@ class Judges extends OfPermit implements Command {
     const given = this.of(model);
     this.hear(model, given, real.stage.nowMs);
     const verdict = { permit: given.permit.number, closedForMs: this.closedForMs };
-    real.tell(model, { type: 'settle', host: given.permit.host, verdict, ask: null }, this.crashes);
+    real.tell(model, { type: 'settle', network: null, host: given.permit.host, verdict, ask: null }, this.crashes);
   }
   private hear(model: Model, given: Given, nowMs: number): void {
     const host = model.hostOf(given.permit.host);
