@@ -23,10 +23,7 @@ export interface PlanSettings {
   readonly stops: number;
   /** SIGSTOP for a while. */
   readonly freezes: number;
-  /**
-   * Jumps of the wall clock, back by up to an hour. Forward ones are left out: a Retry-After that was stored before
-   * one looks over to the next life, which has no other clock to ask.
-   */
+  /** Jumps of the wall clock by up to an hour; only back where power is lost, as nobody could tell of a forward one then. */
   readonly clockJumps: number;
   /** Paused by command, and resumed by another after a while. */
   readonly pauses: number;
@@ -77,7 +74,10 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   add(settings.cuts, 'cut', (own) => ({ kind: 'cut', forMs: own.logUniform(1_000, 900_000), silent: own.chance(0.5) }));
   add(settings.stops, 'stop', (own) => ({ kind: 'stop', downMs: drawDownMs(own) }));
   add(settings.freezes, 'freeze', (own) => ({ kind: 'freeze', forMs: own.logUniform(10, 30_000) }));
-  add(settings.clockJumps, 'clock', (own) => ({ kind: 'clock-jump', byMs: -own.logUniform(100, 3_600_000) }));
+  add(settings.clockJumps, 'clock', (own) => ({
+    kind: 'clock-jump',
+    byMs: (settings.powerLosses === 0 && own.chance(0.5) ? 1 : -1) * own.logUniform(100, 3_600_000),
+  }));
   add(settings.pauses, 'pause', (own) => ({ kind: 'pause', forMs: own.logUniform(10, 120_000) }));
   add(settings.exclusions, 'exclude', (own) => ({ kind: 'exclude', forMs: own.logUniform(10, 600_000) }));
   add(settings.sowings, 'sow', () => ({ kind: 'sow' }));
