@@ -151,12 +151,7 @@ export const workbench: Behaviour<Props, State, Message> = {
     held.egressTimerAtMs = null;
     const before = held.owed;
     if (lost !== null) takeUp(held, lost, now);
-    held.owed = [
-      ...before,
-      ...(lost === null ? [] : held.owed),
-      watch(addresses.recorder),
-      watch(addresses.frontier),
-    ];
+    held.owed = [...before, ...(lost === null ? [] : held.owed), watch(addresses.recorder), watch(addresses.frontier)];
     held.isSweeping = false;
     grantAll(held, now);
     sweepWhereNeeded(held, now);

@@ -35,6 +35,8 @@ export interface PlanSettings {
   readonly storeErrors: number;
   /** Deeds that come at a time of their own come within this. */
   readonly horizonMs: number;
+  /** Those that come after a commit or a request come after one of so many; 0: of as many as there are pages. */
+  readonly horizonVisits: number;
 }
 
 export type Deed =
@@ -83,7 +85,7 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   add(settings.sowings, 'sow', () => ({ kind: 'sow' }));
   const failing = random.fork('failing');
   const failingCommits = new Set(
-    Array.from({ length: settings.storeErrors }, () => failing.logUniform(1, settings.pages)),
+    Array.from({ length: settings.storeErrors }, () => failing.logUniform(1, settings.horizonVisits || settings.pages)),
   );
   return { deeds, failingCommits };
 }
@@ -111,10 +113,12 @@ export function drawCrashes(settings: PlanSettings, workers: boolean, random: Ra
   return [...actors].map((actor) => ({ actor, nth: random.logUniform(1, 4 * settings.pages), times: 1 }));
 }
 
-function drawTrigger(random: Random, { pages, horizonMs }: PlanSettings): Trigger {
+function drawTrigger(random: Random, { pages, horizonMs, horizonVisits }: PlanSettings): Trigger {
   const on = random.pick(['commit', 'commit', 'commit', 'request', 'time'] as const);
-  if (on === 'time') return { on, atMs: random.logUniform(10, horizonMs) };
-  return { on, count: random.logUniform(1, Math.max(2, pages)), thenMs: random.span(0, 9) };
+  if (on === 'time')
+    return { on, atMs: horizonVisits === 0 ? random.logUniform(10, horizonMs) : random.span(10, horizonMs) };
+  const count = horizonVisits === 0 ? random.logUniform(1, Math.max(2, pages)) : random.between(1, horizonVisits);
+  return { on, count, thenMs: random.span(0, 9) };
 }
 
 /** Mostly a supervisor that starts it again at once; sometimes an operator, after hours. */

@@ -49,6 +49,7 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   sowings: 0,
   storeErrors: 0,
   horizonMs: 600_000,
+  horizonVisits: 0,
   delayMs: 1_000,
   addressDelayMs: 0,
   adaptiveFactor: 0,

@@ -102,7 +102,7 @@ function tellEnd(result: UniverseResult): string[] {
     ...(stalled
       ? ['The last that happened:', ...evidence.trace.slice(-TRACE_LINES_TOLD).map((line) => `  ${line}`)]
       : []),
-    `To see it again: ${JSON.stringify(evidence.settings)}`,
+    `To see it again: sim --universe '${JSON.stringify(evidence.settings)}'`,
   ];
 }
 

@@ -31,6 +31,45 @@ export function drawSwarm(seed: number, mode: Mode): Partial<UniverseSettings> &
   };
 }
 
+/**
+ * One crawl that runs on for days, and asks for all pages again and again: two hours apart in a day, a week in a season.
+ * Faults of every kind come evenly over the whole time.
+ */
+export function longRun(
+  seed: number,
+  days: number,
+  hosts: number,
+): Partial<UniverseSettings> & { readonly seed: number } {
+  const forMs = days * 24 * HOUR_MS;
+  const pages = 50 * hosts;
+  return {
+    seed,
+    hosts,
+    pages,
+    horizonVisits: 6 * pages,
+    forMs,
+    horizonMs: forMs,
+    revisitMs: Math.max(2 * HOUR_MS, Math.round(forMs / 13)),
+    delayMs: 30_000,
+    addressDelayMs: 1_000,
+    adaptiveFactor: 10,
+    lateFaults: 0.02,
+    delayedShare: 0.05,
+    kills: 20 + Math.min(70, days),
+    powerLosses: 5,
+    actorCrashes: 2,
+    cuts: 6,
+    stops: 4,
+    freezes: 8,
+    clockJumps: 4,
+    pauses: 4,
+    exclusions: 0,
+    sowings: 4,
+    storeErrors: 12,
+    openings: false,
+  };
+}
+
 function drawWeb(random: Random) {
   const hosts = random.logUniform(1, 16);
   return {

@@ -174,6 +174,8 @@ class Universe {
     rounds: 0,
     pages: 0,
   };
+  /** The last time that it was. */
+  #frozen = { fromMs: 0, untilMs: 0 };
   /** The time of a universe that has one is over. */
   #isOver = false;
   #owner: Owner = WORLD;
@@ -305,7 +307,9 @@ class Universe {
 
   async #die(owner: Owner, why: 'killed' | 'powerless' | 'crashed'): Promise<void> {
     // What came while nothing could be committed is not known to the next life.
-    const heldUpMs = this.#simulation.nowMs - (this.#disk.heldUpSinceMs ?? this.#simulation.nowMs);
+    const { nowMs } = this.#simulation;
+    const frozenMs = nowMs < this.#frozen.untilMs + KILL_GRACE_MS ? nowMs - this.#frozen.fromMs : 0;
+    const heldUpMs = Math.max(frozenMs, nowMs - (this.#disk.heldUpSinceMs ?? nowMs));
     this.#web.killed(owner, heldUpMs + (why === 'powerless' ? POWER_GRACE_MS : KILL_GRACE_MS));
     this.#memory.crashed?.();
     if (why !== 'powerless') return;
@@ -440,6 +444,7 @@ class Universe {
       case 'freeze':
         this.#tally.freezes += 1;
         this.#remember(`frozen for ${Math.round(deed.forMs)} ms`);
+        this.#frozen = { fromMs: this.#simulation.nowMs, untilMs: this.#simulation.nowMs + deed.forMs };
         return this.#simulation.freeze(life.owner, deed.forMs);
       case 'pause':
         return this.#operators.pause(deed.forMs);
