@@ -19,15 +19,18 @@ export interface PlanSettings {
   readonly actorCrashes: number;
   /** Times in which the crawl's own network is down. */
   readonly cuts: number;
+  /** How long these last at most. */
+  readonly cutMsMax: number;
   /** Asked to stop, and left to drain. */
   readonly stops: number;
   /** SIGSTOP for a while. */
   readonly freezes: number;
   /**
-   * Jumps of the wall clock, back by up to an hour. Forward ones are left out: a Retry-After that was stored before
+   * Jumps of the wall clock, back by up to `clockJumpMsMax`. Forward ones are left out: a Retry-After that was stored before
    * one looks over to the next life, which has no other clock to ask.
    */
   readonly clockJumps: number;
+  readonly clockJumpMsMax: number;
   /** Paused by command, and resumed by another after a while. */
   readonly pauses: number;
   /** Parts of the web that are excluded by command, and admitted by another after a while. */
@@ -74,10 +77,17 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   };
   add(settings.kills, 'kill', (own) => ({ kind: 'kill', downMs: drawDownMs(own) }));
   add(settings.powerLosses, 'power', (own) => ({ kind: 'power-loss', downMs: drawDownMs(own) }));
-  add(settings.cuts, 'cut', (own) => ({ kind: 'cut', forMs: own.logUniform(1_000, 900_000), silent: own.chance(0.5) }));
+  add(settings.cuts, 'cut', (own) => ({
+    kind: 'cut',
+    forMs: own.logUniform(1_000, settings.cutMsMax),
+    silent: own.chance(0.5),
+  }));
   add(settings.stops, 'stop', (own) => ({ kind: 'stop', downMs: drawDownMs(own) }));
   add(settings.freezes, 'freeze', (own) => ({ kind: 'freeze', forMs: own.logUniform(10, 30_000) }));
-  add(settings.clockJumps, 'clock', (own) => ({ kind: 'clock-jump', byMs: -own.logUniform(100, 3_600_000) }));
+  add(settings.clockJumps, 'clock', (own) => ({
+    kind: 'clock-jump',
+    byMs: -own.logUniform(100, settings.clockJumpMsMax),
+  }));
   add(settings.pauses, 'pause', (own) => ({ kind: 'pause', forMs: own.logUniform(10, 120_000) }));
   add(settings.exclusions, 'exclude', (own) => ({ kind: 'exclude', forMs: own.logUniform(10, 600_000) }));
   add(settings.sowings, 'sow', () => ({ kind: 'sow' }));
