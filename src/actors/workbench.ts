@@ -110,6 +110,8 @@ interface State {
   /** It was carried out by an incarnation that crashed before its effects were performed: it will come again. */
   repeated: Message | null;
   timerAtMs: number | null;
+  /** The timer of the next sweep is set: only while there is anything that may need one. */
+  isSweeping: boolean;
 }
 
 export const workbench: Behaviour<Props, State, Message> = {
@@ -131,10 +133,11 @@ export const workbench: Behaviour<Props, State, Message> = {
       egressTimerAtMs: null,
       rules: props.rules,
       stage: 'granting',
-      owed: [watch(addresses.recorder), watch(addresses.frontier), sweepLater(now)],
+      owed: [watch(addresses.recorder), watch(addresses.frontier)],
       done: null,
       repeated: null,
       timerAtMs: null,
+      isSweeping: false,
     };
     return [state, state.owed];
   },
@@ -153,9 +156,10 @@ export const workbench: Behaviour<Props, State, Message> = {
       ...(lost === null ? [] : held.owed),
       watch(addresses.recorder),
       watch(addresses.frontier),
-      sweepLater(now),
     ];
+    held.isSweeping = false;
     grantAll(held, now);
+    sweepWhereNeeded(held, now);
     return [held, held.owed];
   },
 
@@ -231,8 +235,8 @@ export const workbench: Behaviour<Props, State, Message> = {
     }),
 
     sweepDue: carryOut((state, _message, now) => {
+      state.isSweeping = false;
       sweep(state, now);
-      state.owed.push(sweepLater(now));
       grantAll(state, now);
     }),
 
@@ -280,6 +284,7 @@ function carryOut<M extends Message>(
     if (isRepeated) return [state, []];
     state.done = null;
     change(state, message, now);
+    sweepWhereNeeded(state, now);
     state.done = message;
     return [state, state.owed];
   };
@@ -559,8 +564,12 @@ function sweepGates(state: State, now: Instant): void {
   }
 }
 
-function sweepLater(now: Instant): Effect {
-  return { do: 'schedule', key: 'sweep', atMonotonicMs: now.monotonicMs + SWEEP_MS, message: { type: 'sweepDue' } };
+/** A crawl that has nothing to do for weeks wakes for nothing. */
+function sweepWhereNeeded(state: State, now: Instant): void {
+  if (state.isSweeping || state.open.size + state.gates.size + state.clocks.size === 0) return;
+  state.isSweeping = true;
+  const atMonotonicMs = now.monotonicMs + SWEEP_MS;
+  state.owed.push({ do: 'schedule', key: 'sweep', atMonotonicMs, message: { type: 'sweepDue' } });
 }
 
 // -- holding and draining ---------------------------------------------------------------------------------------

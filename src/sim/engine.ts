@@ -22,6 +22,7 @@ import type { Database } from '../store/database.js';
 import { warcinfoRecord } from '../sinks/warc-record.js';
 import { openStore } from '../store/store.js';
 import { createKernel } from '../supervision/kernel.js';
+import { steadyClock } from '../supervision/steady-clock.js';
 import { engineTree } from '../supervision/tree.js';
 import type { Simulation } from './events.js';
 import { RealMedium } from './level.js';
@@ -186,7 +187,9 @@ async function runProduction(
   interrupted: Promise<EndReason>,
   told: Wishes,
 ): Promise<EndReason> {
-  const { ports, seeds, again } = composition;
+  const { seeds, again, machine } = composition;
+  // What an earlier life's clock had come to is left out: the silences that it kept stand beside each host.
+  const ports = { ...composition.ports, clock: steadyClock(composition.ports.clock, null, () => {}) };
   const { totals, batch, nextSequence, settings, unclean } = ports.store.opened();
   const seen = createBloom(Math.max(EXPECTED_URLS, 2 * totals.urls));
   await ports.store.eachKey((key) => seen.add(key));
@@ -201,6 +204,7 @@ async function runProduction(
     unclean,
     seen,
     startedAtMs: ports.clock.wallMs(),
+    machine,
   });
 
   const listeners = { ended: (_: EndReason): void => {}, drained: (): void => {} };

@@ -25,11 +25,9 @@ export interface PlanSettings {
   readonly stops: number;
   /** SIGSTOP for a while. */
   readonly freezes: number;
-  /**
-   * Jumps of the wall clock, back by up to `clockJumpMsMax`. Forward ones are left out: a Retry-After that was stored before
-   * one looks over to the next life, which has no other clock to ask.
-   */
+  /** Jumps of the wall clock; only back where power is lost, as nobody could tell of a forward one then. */
   readonly clockJumps: number;
+  /** How far these go at most. */
   readonly clockJumpMsMax: number;
   /** Paused by command, and resumed by another after a while. */
   readonly pauses: number;
@@ -86,7 +84,7 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   add(settings.freezes, 'freeze', (own) => ({ kind: 'freeze', forMs: own.logUniform(10, 30_000) }));
   add(settings.clockJumps, 'clock', (own) => ({
     kind: 'clock-jump',
-    byMs: -own.logUniform(100, settings.clockJumpMsMax),
+    byMs: (settings.powerLosses === 0 && own.chance(0.5) ? 1 : -1) * own.logUniform(100, settings.clockJumpMsMax),
   }));
   add(settings.pauses, 'pause', (own) => ({ kind: 'pause', forMs: own.logUniform(10, 120_000) }));
   add(settings.exclusions, 'exclude', (own) => ({ kind: 'exclude', forMs: own.logUniform(10, 600_000) }));

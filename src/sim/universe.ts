@@ -16,6 +16,7 @@ import type { ParseResult, ParseTask } from '../domain/parsing.js';
 import type { WitnessEvent } from '../practice/witness.js';
 import type { EndReason } from '../protocols/events.js';
 import type { LogPort, Ports, StorePort } from '../protocols/ports.js';
+import type { Machine } from '../policy/elapsed.js';
 import type { FaultPlan } from '../supervision/faults.js';
 import { createSimulation, type Owner, type Simulation, SimulationError, WORLD } from './events.js';
 import { drawLandscape, type Landscape, OPENING_MS, type Truth, truthOf } from './landscape.js';
@@ -60,6 +61,7 @@ export interface Composition {
   /** They are known, and are to be fetched once more. */
   readonly again: boolean;
   readonly settings: UniverseSettings;
+  readonly machine: Machine;
   /** Crashes on purpose. */
   readonly faults: FaultPlan;
   /** A line for the trace: the order of what happens to actors. */
@@ -130,6 +132,11 @@ const POWER_GRACE_MS = 3_000;
 const KILL_GRACE_MS = 1_000;
 /** A stop must have drained within this. */
 const DRAIN_MS_MAX = 120_000;
+/** An event is a timer, a turn, an answer of disk or web. */
+const EVENTS_AT_MOST = 20_000;
+const EVENTS_A_REQUEST = 250;
+/** Of a crawl that has nothing to do: robots.txt of blocked pages, quarantines. */
+const EVENTS_AN_HOUR = 100;
 /** A crawl that says `only-waiting` is started again after this, as by a timer of the operator's. */
 const WAITING_MS = 600_000;
 
@@ -314,6 +321,7 @@ class Universe {
       ports: this.#portsOf(owner, store),
       ...(await this.#seedsOf(store)),
       settings: this.#settings,
+      machine: this.#machine(),
       faults: this.#drawCrashes(owner),
       trace: (path, incarnation, messageType) =>
         this.#simulation.note('actor', `${path}#${incarnation} ${messageType}`),
@@ -339,6 +347,12 @@ class Universe {
   #drawCrashes(owner: Owner): FaultPlan {
     const mayHitWorkers = this.#tally.workerCrashes === 0;
     return drawCrashes(this.#settings, mayHitWorkers, this.#simulation.random.fork(`crashes ${owner}`));
+  }
+
+  /** It is started anew with each loss of power. */
+  #machine(): Machine {
+    const { nowMs, monotonicMs } = this.#simulation;
+    return { boot: 1 + this.#tally.powerLosses, uptimeAtZeroMs: nowMs - monotonicMs };
   }
 
   /** The kernel says which actor has crashed: a host's forgets, and what a worker had in hand comes again. */
@@ -529,6 +543,7 @@ class Universe {
       'clock-jump': this.#tally.clockJumps,
       ...this.#operators.tally,
     };
+    this.#judgeEvents(verdict.stats.requests);
     for (const [kind, count] of Object.entries(more)) if (count > 0) faultKinds[kind] = count;
     return {
       seed: this.#settings.seed,
@@ -556,6 +571,13 @@ class Universe {
         trace: this.#simulation.recentTrace(),
       },
     };
+  }
+
+  /** A wait that overflows its timer, or a queue that is looked at again and again, is seen by nobody but the heap. */
+  #judgeEvents(requests: number): void {
+    const { events, nowMs } = this.#simulation;
+    const budget = EVENTS_AT_MOST + EVENTS_A_REQUEST * requests + EVENTS_AN_HOUR * Math.ceil(nowMs / 3_600_000);
+    if (events > budget) this.#accuse('event-budget', `${events} events for ${requests} requests, not ${budget}`);
   }
 
   #planned(): Readonly<Record<string, number>> {
