@@ -14,8 +14,8 @@ const { runUniverse } = await load('sim/universe.js');
 const { productionEngine } = await load('sim/engine.js');
 const { drawSwarm } = await load('sim/swarm.js');
 
-/** A loop without end has so many before long; a universe of the swarm a tenth of it. */
-const EVENTS_MAX = 1_000_000;
+/** A loop without end has so many before long; a universe of the swarm a fifth of it. */
+const EVENTS_MAX = 5_000_000;
 
 const { mode, ...fixed } = JSON.parse(settings);
 

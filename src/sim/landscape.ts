@@ -320,7 +320,8 @@ function drawFinal(hostIndex: number, number: number, drawing: Drawing, random: 
 
 /** As many that use a delivery, and perhaps some that use none between them. */
 function drawFailures(random: Random, count: number): Failure[] {
-  const failures: Failure[] = [];
+  // More in a row than there are deliveries: a host that asks for patience uses none of them.
+  const failures: Failure[] = random.chance(0.03) ? Array.from({ length: 9 }, () => drawThrottle(random)) : [];
   for (let index = 0; index < count; index++) {
     if (random.chance(0.3)) failures.push(drawThrottle(random));
     const kind = random.pick(['status', 'reset', 'truncated', 'silent', 'stale'] as const);

@@ -19,12 +19,16 @@ export interface PlanSettings {
   readonly actorCrashes: number;
   /** Times in which the crawl's own network is down. */
   readonly cuts: number;
+  /** How long these last at most. */
+  readonly cutMsMax: number;
   /** Asked to stop, and left to drain. */
   readonly stops: number;
   /** SIGSTOP for a while. */
   readonly freezes: number;
-  /** Jumps of the wall clock by up to an hour; only back where power is lost, as nobody could tell of a forward one then. */
+  /** Jumps of the wall clock; only back where power is lost, as nobody could tell of a forward one then. */
   readonly clockJumps: number;
+  /** How far these go at most. */
+  readonly clockJumpMsMax: number;
   /** Paused by command, and resumed by another after a while. */
   readonly pauses: number;
   /** Parts of the web that are excluded by command, and admitted by another after a while. */
@@ -73,12 +77,16 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   };
   add(settings.kills, 'kill', (own) => ({ kind: 'kill', downMs: drawDownMs(own) }));
   add(settings.powerLosses, 'power', (own) => ({ kind: 'power-loss', downMs: drawDownMs(own) }));
-  add(settings.cuts, 'cut', (own) => ({ kind: 'cut', forMs: own.logUniform(1_000, 900_000), silent: own.chance(0.5) }));
+  add(settings.cuts, 'cut', (own) => ({
+    kind: 'cut',
+    forMs: own.logUniform(1_000, settings.cutMsMax),
+    silent: own.chance(0.5),
+  }));
   add(settings.stops, 'stop', (own) => ({ kind: 'stop', downMs: drawDownMs(own) }));
   add(settings.freezes, 'freeze', (own) => ({ kind: 'freeze', forMs: own.logUniform(10, 30_000) }));
   add(settings.clockJumps, 'clock', (own) => ({
     kind: 'clock-jump',
-    byMs: (settings.powerLosses === 0 && own.chance(0.5) ? 1 : -1) * own.logUniform(100, 3_600_000),
+    byMs: (settings.powerLosses === 0 && own.chance(0.5) ? 1 : -1) * own.logUniform(100, settings.clockJumpMsMax),
   }));
   add(settings.pauses, 'pause', (own) => ({ kind: 'pause', forMs: own.logUniform(10, 120_000) }));
   add(settings.exclusions, 'exclude', (own) => ({ kind: 'exclude', forMs: own.logUniform(10, 600_000) }));
