@@ -107,7 +107,7 @@ export interface Simulation {
 }
 
 interface SimulatedEvent {
-  readonly coin: number;
+  coin: number;
   readonly order: number;
   readonly owner: Owner;
   readonly kind: string;
@@ -151,6 +151,8 @@ class SeededSimulation implements Simulation {
   readonly #outside: OutsideWork[] = [];
   readonly #options: Required<SimulationOptions>;
   #order = 0;
+  /** Events that a freeze has held up. */
+  #thawed = 0;
   #wallOriginMs: number;
   /** Posts the message that begins the next event; does nothing when one is posted already, or none is wanted. */
   #wake: () => void = () => {};
@@ -335,7 +337,9 @@ class SeededSimulation implements Simulation {
       if (event.happen === null) continue;
       const thawMs = this.#frozenUntilMs.get(event.owner);
       if (thawMs === undefined || thawMs <= event.atMs) return event;
+      // In the order in which they would have come: what was asked for first is still heard first.
       event.atMs = thawMs;
+      event.coin = this.#thawed++;
       this.#heap.push(event);
     }
   }
@@ -531,7 +535,7 @@ function replace(target: object, name: string, value: unknown): () => void {
 class HeapEvent implements SimulatedEvent, Pending {
   constructor(
     public atMs: number,
-    readonly coin: number,
+    public coin: number,
     readonly order: number,
     readonly owner: Owner,
     readonly kind: string,
