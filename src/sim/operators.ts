@@ -57,6 +57,8 @@ export class Operators {
   readonly #world: OperatorsWorld;
   /** One of a kind at a time. */
   readonly #standing = new Map<Order['kind'], Standing>();
+  /** The last of a kind of which the answer came that it is no more, and when. */
+  readonly #ended = new Map<Order['kind'], { readonly order: Order; readonly atMs: number }>();
   /** Every exclusion that there ever was, and when the answer came that it is no more; null: it may still be in force. */
   readonly #exclusions = new Map<Order, number | null>();
   #isLeaving = false;
@@ -154,6 +156,7 @@ export class Operators {
       }
       if (phase !== 'taken_back' || isIn) continue;
       this.#standing.delete(kind);
+      this.#ended.set(kind, { order, atMs: this.#world.nowMs() });
       if (!this.#exclusions.has(order)) continue;
       this.#exclusions.set(order, this.#world.nowMs());
       this.sow(order);
@@ -169,10 +172,10 @@ export class Operators {
       if (standing.phase === 'answered' && standing.sinceMs >= sinceMs)
         this.#standing.set(kind, { phase: 'told', order: standing.order });
     }
-    for (const [order, endedAtMs] of this.#exclusions) {
-      if (endedAtMs === null || endedAtMs < sinceMs) continue;
-      this.#exclusions.set(order, null);
-      if (!this.#standing.has(order.kind)) this.#standing.set(order.kind, { phase: 'taken_back', order });
+    for (const [kind, { order, atMs }] of this.#ended) {
+      if (atMs < sinceMs || this.#standing.has(kind)) continue;
+      this.#standing.set(kind, { phase: 'taken_back', order });
+      if (this.#exclusions.has(order)) this.#exclusions.set(order, null);
     }
   }
 
