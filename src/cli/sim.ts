@@ -74,7 +74,8 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
     let seed = options.seed;
     // Simulated time never comes back to wait: an interrupt ends the process, with a word on how far it came.
     void untilInterrupted().then(() => {
-      conclude(tally, { ...options, seeds: seed - options.seed }, terminal);
+      const done = `${seed - options.seed} of ${options.seeds} universes done`;
+      terminal.note(`Interrupted: ${done}, ${tally.violations} violations.`);
       process.exit(EXIT.interrupted);
     });
     for (; seed < options.seed + (options.universe === undefined ? options.seeds : 1); seed++) {
