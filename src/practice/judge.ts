@@ -22,7 +22,7 @@ import {
 import { eventsFromNginx, type NginxReading } from './nginx-log.js';
 import { type Answered, openRefusals, type PatienceTerms, type Refusals } from './refusals.js';
 import { ALLOW_ALL, isAllowed, rulesFor } from './robots-matcher.js';
-import type { CutEvent, EndEvent, StartEvent, WitnessEvent } from './witness.js';
+import type { CutEvent, EndEvent, LapseEvent, StartEvent, WitnessEvent } from './witness.js';
 
 export type RuleName =
   /** Two requests of one host at once. */
@@ -275,13 +275,15 @@ function see(bench: Bench, event: WitnessEvent): void {
       bench.cut = event;
       return bench.kills.cut(event.t, event.until);
     case 'C':
-      return seeLapse(hostRow(bench, nameOf(event.h)), event.t);
+      return seeLapse(bench, event);
   }
 }
 
-function seeLapse(host: HostRow, at: number): void {
-  host.lapses.push(at);
-  host.refusals?.lapsed(at);
+function seeLapse(bench: Bench, { t, h }: LapseEvent): void {
+  if (h === null) return bench.kills.cut(t - 1, t);
+  const host = hostRow(bench, nameOf(h));
+  host.lapses.push(t);
+  host.refusals?.lapsed(t);
 }
 
 function seeStart(bench: Bench, event: StartEvent): void {

@@ -59,11 +59,14 @@ export interface CutEvent {
   readonly until: number;
 }
 
-/** The part of the crawler that counts what this host has refused has crashed (C), and may have forgotten the last answer. */
+/**
+ * The part of the crawler that counts what this host has refused has crashed (C), and may have forgotten the last answer.
+ * Without a host: a part that had some host's answer in hand at this moment.
+ */
 export interface LapseEvent {
   readonly e: 'C';
   readonly t: number;
-  readonly h: string;
+  readonly h: string | null;
 }
 
 export type WitnessEvent = StartEvent | EndEvent | MarkEvent | CutEvent | LapseEvent;

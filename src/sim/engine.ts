@@ -4,6 +4,7 @@
  * Nothing here decides; it is the composition root once more, with the adapters that simulated time needs: the
  * database and the files are in memory and outlive the incarnation, as a disk does.
  */
+import type { Buffer } from 'node:buffer';
 import { gunzipSync } from 'node:zlib';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
@@ -135,7 +136,11 @@ function archiveFaults(files: Lying): readonly string[] {
   const faults: string[] = [];
   const responses = new Set<string>();
   for (const name of files.names().filter((it) => it.endsWith('.warc.gz'))) {
-    const text = gunzipSync(files.bytes(name)).toString('latin1');
+    const text = recordsIn(files.bytes(name));
+    if (text === null) {
+      faults.push(`${name} ends in the middle of a record`);
+      continue;
+    }
     for (const [, type, id] of text.matchAll(/^WARC-Type: (response|revisit)\r\nWARC-Record-ID: (\S+)\r$/gm)) {
       if (type === 'response') responses.add(id as string);
     }
@@ -146,6 +151,16 @@ function archiveFaults(files: Lying): readonly string[] {
     if (!sortedLines(index).equals(index)) faults.push(`the index of ${name} is not sorted`);
   }
   return faults;
+}
+
+/** Null where it is torn. A file that was taken back to its beginning is empty. */
+function recordsIn(bytes: Buffer): string | null {
+  if (bytes.length === 0) return '';
+  try {
+    return gunzipSync(bytes).toString('latin1');
+  } catch {
+    return null;
+  }
 }
 
 function bootProduction(composition: Composition): RunningCrawl {

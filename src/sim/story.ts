@@ -66,7 +66,7 @@ function tellServer(host: string, atMs: number, log: readonly WitnessEvent[]): s
 
 function isSeenBy(host: string, line: WitnessEvent, starts: ReadonlyMap<number, unknown>): boolean {
   if (line.e === 'S' || line.e === 'E') return starts.has(line.i);
-  return line.e !== 'C' || line.h === host;
+  return line.e !== 'C' || line.h === null || line.h === host;
 }
 
 function tellLine(line: WitnessEvent, starts: ReadonlyMap<number, Extract<WitnessEvent, { e: 'S' }>>): string {
@@ -78,7 +78,7 @@ function tellLine(line: WitnessEvent, starts: ReadonlyMap<number, Extract<Witnes
     case 'X':
       return `nothing gets through between crawl and web until ${clock(line.until)}`;
     case 'C':
-      return "the crawl's actor for this host crashes";
+      return line.h === null ? 'a worker of the crawl crashes' : "the crawl's actor for this host crashes";
     case 'S':
       return `${line.u} is asked for (request ${line.i})`;
     case 'E':

@@ -365,7 +365,9 @@ class Universe {
     this.#remember(`${actor} crashes`);
     const [group, , name] = actor.split('/');
     if (group === 'hosts' && name !== undefined) this.#web.lapsed(name);
-    if (group === 'fetchers' || group === 'parsers') this.#tally.workerCrashes += 1;
+    if (group !== 'fetchers' && group !== 'parsers') return;
+    this.#tally.workerCrashes += 1;
+    this.#web.lapsed(null);
   }
 
   #portsOf(owner: Owner, store: StorePort): Ports {

@@ -41,8 +41,8 @@ export interface SimulatedWeb {
    * @param graceMs what ended so long before may be forgotten, where the death undoes more than a kill
    */
   killed(owner: Owner, graceMs?: number): void;
-  /** Marks that what counts refusals of a host has crashed. */
-  lapsed(host: HostName): void;
+  /** Marks that what counts refusals of a host has crashed; null: what had some host's answer in hand. */
+  lapsed(host: HostName | null): void;
   /** From now on nothing gets through between crawler and servers, nor to the resolver. Null: it is so already. */
   cut(forMs: number, silent: boolean): Cut | null;
   readonly cuts: readonly Cut[];
@@ -145,7 +145,7 @@ class WebAtWork implements SimulatedWeb {
     }
   }
 
-  lapsed(host: HostName): void {
+  lapsed(host: HostName | null): void {
     this.log.push({ e: 'C', t: this.#simulation.nowMs, h: host });
   }
 
