@@ -344,7 +344,7 @@ function seeEnd(bench: Bench, event: EndEvent): void {
 
 /** Where nothing got through any more the crawler's side of it ended then, whatever the server went on to do. */
 function endFor({ cut }: Bench, { startedAt }: OpenRequest, { t }: EndEvent): number {
-  return cut !== null && startedAt <= cut.t && t < cut.until ? cut.t : t;
+  return cut !== null && startedAt <= cut.t && cut.t < t ? cut.t : t;
 }
 
 /** A refusal that names its time binds even where its body broke off: the log says `ra` only of a head that went out. */

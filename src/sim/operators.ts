@@ -210,6 +210,8 @@ export class Operators {
     for (const url of urls) {
       if (!this.#sown.has(url) && ![...this.#exclusions.keys()].some((order) => order.forbids(url))) continue;
       const record = await store.readRecord(keyOf(url), new URL(url).hostname);
+      // A seed that was answered is there, or lost.
+      if (record === null && this.#sown.get(url) != null) continue;
       if (record === null || record.attempts.at(-1)?.code === 'excluded') owed.push(url);
     }
     return owed;

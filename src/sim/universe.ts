@@ -314,7 +314,7 @@ class Universe {
     this.#memory.crashed?.();
     if (why !== 'powerless') return;
     const lost = (await this.#memory.losePower?.(this.#simulation.random.fork(`power ${owner}`))) ?? 0;
-    this.#operators.forget(this.#simulation.nowMs - POWER_GRACE_MS);
+    this.#operators.forget(nowMs - heldUpMs - POWER_GRACE_MS);
     this.#remember(`power is lost, and ${lost} commits with it`);
   }
 
