@@ -189,7 +189,7 @@ interface HostRow {
   /** Null where it is not judged. */
   readonly refusals: Refusals | null;
   /** When the crawler's actor for it crashed, with the visits that it had open. */
-  readonly lapses: number[];
+  readonly lapses: { readonly at: number; readonly killsBefore: number }[];
   lastEnd: LastEnd | null;
 }
 
@@ -282,7 +282,7 @@ function see(bench: Bench, event: WitnessEvent): void {
 function seeLapse(bench: Bench, { t, h }: LapseEvent): void {
   if (h === null) return bench.kills.cut(t - 1, t);
   const host = hostRow(bench, nameOf(h));
-  host.lapses.push(t);
+  host.lapses.push({ at: t, killsBefore: bench.kills.count() });
   host.refusals?.lapsed(t);
 }
 
@@ -372,7 +372,7 @@ function judgeOverlaps(bench: Bench, request: OpenRequest, end: EndEvent): void 
 }
 
 function judgeGap(bench: Bench, host: HostRow, last: LastEnd, startedAt: number): void {
-  const delayMs = Math.max(host.delayMs, crawlDelayMs(host), adaptiveDelayMs(bench, last));
+  const delayMs = Math.max(host.delayMs, crawlDelayMs(host), adaptiveDelayMs(bench, host, last));
   const spareMs = startedAt - last.at - delayMs;
   bench.tally.smallestGapMinusDelayMs = Math.min(bench.tally.smallestGapMinusDelayMs ?? spareMs, spareMs);
   if (spareMs >= -toleranceMs(bench, last.how)) return;
@@ -386,8 +386,11 @@ function judgeGap(bench: Bench, host: HostRow, last: LastEnd, startedAt: number)
 }
 
 /** What the crawler sees of an answer lasts no shorter than what its server sees. */
-function adaptiveDelayMs(bench: Bench, { how, span }: LastEnd): number {
+function adaptiveDelayMs(bench: Bench, host: HostRow, { how, span }: LastEnd): number {
   if (how === 'abort' || bench.kills.doubts(span)) return 0;
+  // How long it took was known to an actor that crashed, then to the gate, and then the process died.
+  const isForgotten = host.lapses.some(({ killsBefore }) => killsBefore < bench.kills.count()) && isLapsed(host, span);
+  if (isForgotten) return 0;
   return Math.min(ADAPTIVE_DELAY_MS_MAX, bench.rules.adaptiveFactor * (span.endedAt - span.startedAt));
 }
 
@@ -465,7 +468,7 @@ function judgeRepeat(bench: Bench, request: OpenRequest, span: Span): void {
 
 /** It was in hand when the actor crashed, and had not been recorded: it is asked for once more. */
 function isLapsed({ lapses }: HostRow, { startedAt, endedAt }: Span): boolean {
-  return lapses.some((at) => startedAt < at && endedAt >= at - VISIT_MS_MAX);
+  return lapses.some(({ at }) => startedAt < at && endedAt >= at - VISIT_MS_MAX);
 }
 
 /** 2xx rules, 304 those that it confirms; 4xx but 429 allows all (RFC 9309 §2.3.1.3); a redirect led to rules that this log can't tell; else unreachable. */

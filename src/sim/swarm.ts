@@ -18,8 +18,13 @@ export function drawSwarm(seed: number, mode: Mode): Partial<UniverseSettings> &
   const common = { seed, ...drawWeb(random.fork('web')), ...drawTrouble(random.fork('trouble')) };
   if (mode === 'liveness') {
     const again = random.chance(0.3);
-    // Who comes to a login by itself is not led back to what is behind it: it is known, and need not be asked again.
-    return { ...common, openings: random.chance(0.3), again, logins: !again && common.exclusions === 0 };
+    // Who comes to a login by itself, or again because power has taken its visit, is not led back to what is behind it: it is known, and need not be asked again.
+    return {
+      ...common,
+      openings: random.chance(0.3),
+      again,
+      logins: !again && common.exclusions + common.powerLosses === 0,
+    };
   }
   const forMs = random.logUniform(HOUR_MS / 6, 12 * HOUR_MS);
   return {
