@@ -77,8 +77,6 @@ interface Exchange {
   phase: 'under-way' | 'at-server' | 'over';
   /** Status that was sent before the end. */
   status: number | null;
-  /** The server will never end it by itself. */
-  isEndless: boolean;
   /** Nothing gets through to the client any more. */
   isCutOff: boolean;
 }
@@ -170,14 +168,14 @@ class WebAtWork implements SimulatedWeb {
   #cutOff(exchange: Exchange, silent: boolean): void {
     exchange.isCutOff = true;
     for (const event of exchange.pending.slice(silent ? 1 : 0)) event.cancel();
-    if (exchange.phase === 'under-way' || exchange.isEndless) this.#forget(exchange);
+    this.#forget(exchange);
     if (silent) return;
     const broken = failure('connection_reset', 'the network is down', this.#simulation.nowMs - exchange.startedAtMs);
     const { owner, status } = { ...exchange };
     this.#simulation.after(1, () => exchange.settle?.({ ...broken, status }), { owner, label: 'cut off' });
   }
 
-  /** The server gives up what it can't send; of what never arrived it knows nothing. */
+  /** The server gives it up at once, as the crawler does; of what never arrived it knows nothing. */
   #forget(exchange: Exchange): void {
     if (exchange.phase === 'at-server') return this.#end(exchange, exchange.status, 'reset');
     exchange.phase = 'over';
@@ -234,7 +232,6 @@ class WebAtWork implements SimulatedWeb {
       settle,
       phase: 'under-way',
       status: null,
-      isEndless: false,
       isCutOff: false,
     };
     const interrupt = (): void => this.#giveUp(exchange, 'interrupted');
@@ -316,7 +313,6 @@ class WebAtWork implements SimulatedWeb {
     if (answer.kind === 'endless') {
       if (answer.status !== null) this.#count('drip');
       exchange.status = answer.status;
-      exchange.isEndless = true;
       return;
     }
     const thinkMs = page?.thinkMs ?? 5;
