@@ -15,7 +15,20 @@ interface Universe {
 }
 
 async function universe(seed: number): Promise<Universe> {
-  const words = ['sim', '--seed', String(seed), '--mode', 'liveness', '--hosts', '30', '--pages', '1500', '--json'];
+  const words = [
+    'sim',
+    '--seed',
+    String(seed),
+    '--mode',
+    'liveness',
+    '--hosts',
+    '30',
+    '--pages',
+    '3000',
+    '--kills',
+    '3',
+    '--json',
+  ];
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...words], { maxBuffer: 1 << 26 });
   return JSON.parse(stdout.split('\n')[0] ?? '') as Universe;
 }
