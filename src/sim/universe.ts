@@ -137,6 +137,8 @@ const EVENTS_AT_MOST = 20_000;
 const EVENTS_A_REQUEST = 250;
 /** Of a crawl that has nothing to do: robots.txt of blocked pages, quarantines. */
 const EVENTS_AN_HOUR = 100;
+/** Two probes a minute. */
+const EVENTS_A_CUT_HOUR = 4_000;
 /** A crawl that says `only-waiting` is started again after this, as by a timer of the operator's. */
 const WAITING_MS = 600_000;
 
@@ -583,7 +585,11 @@ class Universe {
   /** A wait that overflows its timer, or a queue that is looked at again and again, is seen by nobody but the heap. */
   #judgeEvents(requests: number): void {
     const { events, nowMs } = this.#simulation;
-    const budget = EVENTS_AT_MOST + EVENTS_A_REQUEST * requests + EVENTS_AN_HOUR * Math.ceil(nowMs / 3_600_000);
+    const hours = Math.ceil(nowMs / 3_600_000);
+    // While nothing gets through one host after the other is probed.
+    const cutHours = this.#web.cuts.reduce((sum, { fromMs, untilMs }) => sum + (untilMs - fromMs) / 3_600_000, 0);
+    const idle = EVENTS_AN_HOUR * hours + EVENTS_A_CUT_HOUR * Math.ceil(cutHours);
+    const budget = EVENTS_AT_MOST + EVENTS_A_REQUEST * requests + idle;
     if (events > budget) this.#accuse('event-budget', `${events} events for ${requests} requests, not ${budget}`);
   }
 
