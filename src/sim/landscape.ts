@@ -349,6 +349,13 @@ function drawRetryAfter(random: Random): RetryAfter {
   return { form, text: random.pick(['soon', '', '-5', '1.5', '10 s', '0x10', 'Mon, 32 Jan 2026 00:00:00 GMT']) };
 }
 
+/** A host that asks for patience, or an old connection, says nothing of the URL (P3, R3). */
+export function usesDelivery(failure: Failure): boolean {
+  if (failure.kind !== 'status') return failure.kind !== 'stale';
+  const { status, retryAfter } = failure;
+  return status !== 429 && status !== 503 && (retryAfter === null || retryAfter.form === 'spoilt');
+}
+
 /**
  * A failure of a web that never gets well, on any attempt: about one in so many.
  * @param share of attempts that fail

@@ -18,7 +18,7 @@ import type { WitnessEvent } from '../practice/witness.js';
 import type { FetchPort, ResolvePort } from '../protocols/ports.js';
 import { type Owner, type Pending, type Simulation, WORLD } from './events.js';
 import { type Answer, failing, headerOf, isCookieOf, pageAnswer, plainStatus, robotsAnswer } from './answers.js';
-import { drawLateFailure, type Failure, type Host, type Landscape, type Page } from './landscape.js';
+import { drawLateFailure, type Failure, usesDelivery, type Host, type Landscape, type Page } from './landscape.js';
 import { type Cut, isPlain } from './cut.js';
 import type { Random } from './random.js';
 
@@ -367,7 +367,7 @@ class WebAtWork implements SimulatedWeb {
     this.#countAttempt(exchange.request.url);
     if (fault !== null) {
       this.#count(fault.kind === 'status' ? `status ${fault.status}` : fault.kind);
-      this.#setBack(exchange.request.url);
+      if (usesDelivery(fault)) this.#setBack(exchange.request.url);
       return failing(fault, this.#simulation.wallMs + exchange.host.skewMs);
     }
     if (exchange.path === '/robots.txt') {
