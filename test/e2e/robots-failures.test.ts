@@ -131,10 +131,8 @@ describe.skipIf(missing !== null)(`robots.txt under failure${missing === null ? 
     const before = [...asked('changing.test', 1), ...asked('changing.test', 2)];
     expect(before.slice(0, 2)).toEqual(['/robots.txt', '/first']);
     const after = asked('changing.test', 3);
-    expect(after.slice(0, 1)).toEqual(['/robots.txt']);
-    expect(after).not.toContain('/late/1');
-    expect(before.filter((path) => path === '/late/1').length).toBeLessThan(2);
-    if (before.includes('/late/1')) return;
+    if (before.includes('/late/1')) return expect(after).not.toContain('/late/1');
+    expect(after).toEqual(['/robots.txt', '/first']);
     expect(told.why(3, 'changing.test', '/late/1')).toMatchObject({
       state: 'blocked_by_robots',
       robots: { rule: { text: 'Disallow: /late' } },
