@@ -78,6 +78,15 @@ export interface FetchFailure {
   readonly reusedConnection: boolean;
 }
 
+/** The browser service let us down: nothing is learned of the host, and none of it is the URL's fault (B1). */
+export interface BackendFailure {
+  readonly kind: 'backend_failure';
+  readonly code: Extract<Code, 'backend_failed' | 'backend_timeout'>;
+  /** For the log and for `why`; no secret. */
+  readonly detail: string;
+  readonly durationMs: number;
+}
+
 export type FetchResult = FetchedResponse | FetchFailure;
 
 /** What a name stands for. */

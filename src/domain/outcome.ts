@@ -4,6 +4,9 @@
  * One outcome a visit. `OutcomeKind` says which row of the table of judgement it is; `Code` says which case of that
  * row. A code never changes its meaning.
  */
+
+import type { Tier } from './tier.js';
+
 export type OutcomeKind =
   | 'fetched'
   | 'unchanged'
@@ -33,6 +36,12 @@ export const CODES = {
   http_server_error: 'another 5xx status',
   http_unexpected_status: 'a status outside 200 to 599, or one that no plain GET can be answered with',
   unmodified_without_validators: '304 to a plain GET',
+  challenge: 'a door in front of the page: it wants to know whether a person asks',
+  script_shell: 'a page that scripts have yet to fill',
+  backend_failed: 'the browser service failed, or was not reached; the URL waits until it is well again',
+  backend_timeout: 'the browser service did not answer in time; the URL waits until it is well again',
+  backend_down: 'the browser service is given a rest; the URL waits until it is well again',
+  browser_budget: 'the host has used up its browser time of the day',
   connect_failed: 'no connection: refused, unreachable or reset before a request could be sent',
   connection_reset: 'the connection broke in the middle of the exchange',
   timeout: 'the total deadline passed before the first byte of the body',
@@ -82,7 +91,7 @@ export interface Attempt {
   readonly code: Code;
   /** HTTP status; null when none came. */
   readonly status: number | null;
-  readonly tier: 1 | 2 | 3;
+  readonly tier: Tier;
   readonly durationMs: number;
   /** Where a redirect leads, which address the guard refused, what the connection said; absent where nothing more is known. */
   readonly detail?: string;

@@ -118,6 +118,36 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     follows: OVER,
     advice: `Raise \`fetch.headerBytesMax\`. ${FOUND_AGAIN}.`,
   },
+  challenge: {
+    said: 'a door stood before the page, which lets through whom it takes for a person',
+    follows: 'The next way of fetching is tried, if there is one for this host; else it is tried again later.',
+    advice: 'Ask the owner of the site for leave; or see to a browser service (`browser.endpoint`).',
+  },
+  script_shell: {
+    said: 'the page was empty but for scripts that have yet to fill it',
+    follows: 'It is rendered by a browser, if there is one for this host; else it is tried again later.',
+    advice: 'Pages of this kind need a browser service (`browser.endpoint`).',
+  },
+  backend_failed: {
+    said: 'the browser service failed, or could not be reached',
+    follows: 'It waits until the service is well again; that costs no delivery.',
+    advice: 'Look at the browser service: its log says what failed.',
+  },
+  backend_timeout: {
+    said: 'the browser service did not answer in time',
+    follows: 'It waits until the service is well again; that costs no delivery.',
+    advice: 'Look at the browser service: it may be overloaded, or hang.',
+  },
+  backend_down: {
+    said: 'the browser service had failed too often in a row, and is given a rest',
+    follows: 'One probe at a time finds out whether it is back; then this goes on. That costs no delivery.',
+    advice: 'Look at the browser service: its log says what failed.',
+  },
+  browser_budget: {
+    said: 'the host has used up the browser time that it is granted a day',
+    follows: 'It is tried again tomorrow; that costs no delivery.',
+    advice: 'Raise `browser.secondsPerHostAndDay` if the host is worth it.',
+  },
   truncated: {
     said: 'the body ended before its end',
     follows: RETRIED,

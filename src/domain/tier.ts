@@ -1,0 +1,6 @@
+/**
+ * A way to fetch. The lowest that gets the page is the right one: each costs its host, and us, more than the one below.
+ *
+ * 1 is plain HTTP under our own name; 2 shakes hands as a browser does, with the browser's name; 3 is a browser.
+ */
+export type Tier = 1 | 2 | 3;
