@@ -23,6 +23,7 @@ import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { DeliveryTerms } from './domain/delivery.js';
 import type { Code } from './domain/outcome.js';
 import type { HostName } from './domain/host.js';
+import type { Tier } from './domain/tier.js';
 import type { Candidate } from './domain/url.js';
 import { createHttpClient } from './net/http.js';
 import { createResolver } from './net/dns.js';
@@ -37,6 +38,7 @@ import { addressRangesOf } from './policy/addresses.js';
 import { QUARANTINE } from './policy/breaker.js';
 import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
+import { isAmong } from './policy/host-pattern.js';
 import { type Machine, stampOf } from './policy/elapsed.js';
 import { productTokenOf } from './policy/robots/agent.js';
 import { rulesOf } from './policy/admission.js';
@@ -337,6 +339,7 @@ export function planTree(
       metadata: config.archive.metadata,
       parserThreads: config.page.threads,
       ...failureTermsOf(config),
+      ...ladderTermsOf(config, name),
       window: 64,
       quota: 64,
       openMax: 8,
@@ -345,6 +348,22 @@ export function planTree(
     hostsLiveMax: config.hosts.liveMax,
     fetchers: config.fetch.slots,
     parsers: config.page.threads,
+  };
+}
+
+/** By which tiers a host may be fetched. */
+function ladderTermsOf(
+  { escalation, impersonate, browser }: Config,
+  name: HostName,
+): Pick<HostProps, 'ladder' | 'retryLateMs' | 'browserMsMax' | 'browserMsPerDay'> {
+  const tiers: Tier[] = [1];
+  if (isAmong(name, impersonate.sites)) tiers.push(2);
+  if (browser.endpoint !== null && isAmong(name, browser.sites)) tiers.push(3);
+  return {
+    ladder: { tiers, memoryMs: escalation.memorySeconds * 1_000 },
+    retryLateMs: escalation.retrySeconds * 1_000,
+    browserMsMax: browser.timeoutMs,
+    browserMsPerDay: browser.secondsPerHostAndDay * 1_000,
   };
 }
 

@@ -4,21 +4,25 @@
  * A part goes to the frontier, which admits what was found and passes it on. Its rows stay taken until it is in the
  * store; only then they may be read again, wherever they stand.
  */
+import assert from 'node:assert/strict';
 import type { Delivery, DeliveryTerms } from '../domain/delivery.js';
 import { type Attempt, DETAIL_CHARACTERS_MAX } from '../domain/outcome.js';
 import type { FetchResult } from '../domain/fetching.js';
 import type { ParsedPage, ParseResult } from '../domain/parsing.js';
 import type { Origin } from '../domain/host.js';
 import type { QueueEntry } from '../domain/record.js';
+import { usedUpUntilMs } from '../policy/browser-time.js';
 import { headsOf } from '../policy/back-queue.js';
 import {
   blocked,
+  climbed,
   completed,
   failed,
   parked,
   poisonous,
   postponed,
   putOff,
+  rationed,
   sentBack,
   type Settlement,
   unparked,
@@ -257,6 +261,11 @@ function detailOf({ outcome, code }: ContentJudgement, result: ParseResult): str
   return result.plugInFault?.slice(0, DETAIL_CHARACTERS_MAX);
 }
 
+/** What a host has used up it has again on the next day. */
+function rationedUntilMs({ props, snapshot }: Live, { wallMs }: Instant): number {
+  return usedUpUntilMs(snapshot.browserTime, props.browserMsPerDay, wallMs) ?? wallMs;
+}
+
 function wordsOf({ detail }: { readonly detail: string }): string {
   return detail.slice(0, DETAIL_CHARACTERS_MAX);
 }
@@ -264,7 +273,7 @@ function wordsOf({ detail }: { readonly detail: string }): string {
 function settlementOf(
   state: Live,
   entry: PageVisit['entry'],
-  judgement: Pick<ContentJudgement, 'urlState'> & {
+  judgement: Pick<ContentJudgement, 'urlState' | 'climbsTo'> & {
     readonly next: TransportJudgement['next'] | ContentJudgement['next'];
   },
   attempt: Attempt,
@@ -275,6 +284,15 @@ function settlementOf(
     case 'retry':
     case 'retry_plain':
       return failed(entry, attempt, state.props.retry, now.wallMs, now.draw());
+    case 'retry_late': {
+      const { deliveriesMax } = state.props.retry;
+      return failed(entry, attempt, { schedule: [state.props.retryLateMs], deliveriesMax }, now.wallMs, now.draw());
+    }
+    case 'climb':
+      assert(judgement.climbsTo !== null);
+      return climbed(entry, attempt, judgement.climbsTo);
+    case 'rationed':
+      return rationed(entry, attempt, rationedUntilMs(state, now));
     case 'host_waits':
     case 'retry_fresh':
       return postponed(entry, attempt);

@@ -68,6 +68,7 @@ function requestFor(props: Props, target: Target, permit: Permit, now: Instant):
   const url = urlOf(target);
   return {
     url,
+    tier: 1,
     origin: new URL(url).origin,
     address: permit.address,
     headers: [

@@ -11,6 +11,7 @@ import type { BackQueue } from '../policy/back-queue.js';
 import { delayAfter } from '../policy/delay.js';
 import type { BreakerTerms } from '../policy/breaker.js';
 import type { Machine } from '../policy/elapsed.js';
+import type { LadderTerms } from '../policy/ladder.js';
 import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import {
@@ -52,6 +53,14 @@ export interface Props {
   readonly metadata: boolean;
   readonly parserThreads: number;
   readonly retry: RetryTerms;
+  /** By which tiers it may be fetched, and how long what it needed is believed. */
+  readonly ladder: LadderTerms;
+  /** What no tier could get is tried again so much later. */
+  readonly retryLateMs: number;
+  /** The longest that a browser may take over a page. */
+  readonly browserMsMax: number;
+  /** Of the browser's time that it is granted in a day. */
+  readonly browserMsPerDay: number;
   readonly breaker: BreakerTerms;
   /** Rows read at once. */
   readonly window: number;

@@ -214,6 +214,53 @@ export const configSchema = z.strictObject({
       'seconds',
     ),
   }),
+  escalation: group('What it takes to get a page', {
+    memorySeconds: option(
+      z.number().min(1).max(604_800),
+      21_600,
+      'For so long a host is believed to need what it needed last; then less is tried with one URL.',
+      'seconds',
+    ),
+    retrySeconds: option(
+      z.number().min(1).max(604_800),
+      3_600,
+      'What shows a challenge whatever is tried is tried again so much later.',
+      'seconds',
+    ),
+  }),
+  impersonate: group("Requests with a browser's handshake", {
+    sites: option(
+      z.array(hostPattern).max(10_000),
+      [],
+      'Hosts that may be asked so, where they refuse a plain request; none: it is switched off.',
+    ),
+    concurrency: option(whole(1, 256), 8, 'Such requests at once.', 'requests'),
+  }),
+  browser: group('Pages that need a browser', {
+    endpoint: option(
+      z.url({ protocol: /^https?$/ }).nullable(),
+      null,
+      'A service that drives browsers and speaks the FlareSolverr v1 protocol; none: no page is rendered.',
+    ),
+    sites: option(
+      z.array(hostPattern).max(10_000),
+      ['*'],
+      'Hosts whose pages may be rendered, where nothing less gets them.',
+    ),
+    concurrency: option(whole(1, 64), 2, 'Pages that are rendered at once.', 'pages'),
+    timeoutMs: option(whole(1_000, 300_000), 30_000, 'The whole of a page, with all that it loads.', milliseconds),
+    secondsPerHostAndDay: option(
+      whole(1, 86_400),
+      600,
+      "Of the browser's time that one host is granted in a day; what needs more waits for the next.",
+      'seconds',
+    ),
+    breaker: option(
+      z.boolean(),
+      true,
+      'Give the service a rest after five failures in a row, while all else goes on; without, it is asked again and again.',
+    ),
+  }),
   egress: group('When the fault is ours', {
     guard: option(
       z.boolean(),

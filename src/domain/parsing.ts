@@ -21,6 +21,15 @@ export interface RobotsMetaTerms {
   readonly productToken: string;
 }
 
+/** A door that wants to know who asks, or what shows nothing before its scripts have run. */
+export type ChallengeKind = 'challenge' | 'script_shell';
+
+export interface ChallengeFinding {
+  readonly kind: ChallengeKind;
+  /** One sentence for each thing that speaks for it; at least one. */
+  readonly reasons: readonly string[];
+}
+
 /** A page worth its links only, an index, real content, or nothing of these. */
 export type PageKind = 'lead' | 'listing' | 'document' | 'other';
 
@@ -83,6 +92,8 @@ export interface PageFacts {
   /** The URL that the page itself, or its Link header, names as its own; canonical. Null where it names none. */
   readonly canonical: string | null;
   readonly kind: PageKind;
+  /** It is no page but what stands in its place; null: it is one. */
+  readonly challenge: ChallengeFinding | null;
   /** Those that are followed: documents in order of appearance, then embeds, then forms; no two with one key. */
   readonly links: readonly Candidate[];
   /** Links that were left out, by bound or as no URL. */

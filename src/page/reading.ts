@@ -203,6 +203,7 @@ export function factsOf(reading: PageReading, { linksMax, links: followed, robot
     simhash: charset === null && text === '' ? null : simhash(text),
     canonical,
     kind,
+    challenge: null,
     links,
     linksRefused: refused,
     noindex: directives.noindex,

@@ -9,6 +9,7 @@ import { of, Stage, told } from './support/stage.js';
 const ADDRESS = { address: '192.0.2.1', family: 4 } as const;
 const REQUEST: FetchRequest = {
   url: 'http://a.example/',
+  tier: 1,
   origin: 'http://a.example',
   address: ADDRESS,
   headers: [],

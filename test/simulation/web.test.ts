@@ -22,7 +22,15 @@ function requestOf(landscape: Landscape, url: string, more: Partial<FetchRequest
   const { origin, hostname } = new URL(url);
   const { address } = landscape.hosts.get(hostname) as Host;
   const bounds = { deadlineMs: 20_000, bodyBytesMax: 1 << 20, headerBytesMax: 1 << 16, cutAtBound: false };
-  return { url, origin, address: { address, family: 4 }, headers: [['User-Agent', 'test']], ...bounds, ...more };
+  return {
+    url,
+    tier: 1,
+    origin,
+    address: { address, family: 4 },
+    headers: [['User-Agent', 'test']],
+    ...bounds,
+    ...more,
+  };
 }
 
 function stage(partial: Partial<typeof QUIET> = {}) {
