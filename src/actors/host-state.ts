@@ -2,7 +2,7 @@
  * What a host's actor knows: the types that its files share, and small verbs on them.
  */
 import type { DeliveryTerms } from '../domain/delivery.js';
-import type { FetchResult, Header, VettedAddress, Resolution } from '../domain/fetching.js';
+import type { FetchResult, Header, Rendered, VettedAddress, Resolution } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
 import type { FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
 import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
@@ -11,7 +11,8 @@ import type { BackQueue } from '../policy/back-queue.js';
 import { delayAfter } from '../policy/delay.js';
 import type { BreakerTerms } from '../policy/breaker.js';
 import type { Machine } from '../policy/elapsed.js';
-import type { LadderTerms } from '../policy/ladder.js';
+import type { Clearance } from '../policy/clearance.js';
+import type { LadderTerms, Start } from '../policy/ladder.js';
 import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import {
@@ -26,6 +27,7 @@ import type { Validators } from '../policy/validators.js';
 import type { Errand } from '../protocols/host.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 import type { PermitNumber } from '../protocols/workbench.js';
+import type { BackendView } from './host-ladder.js';
 
 export interface Props {
   readonly name: HostName;
@@ -115,6 +117,8 @@ export interface Live {
   /** What the last change of the rules came with, or the last look at blocked rows by them: nothing older may be on its way when they are read. */
   recheckTicket: number;
   readonly names: Names;
+  /** What is known here of the browser service. */
+  backend: BackendView;
   /** Until when the last word to the gate has closed it; monotonic. It may be closed for longer, for reasons of its own. */
   gateClosedUntilMs: number;
   readonly open: Map<PermitNumber, OpenVisit>;
@@ -166,7 +170,7 @@ export interface RobotsHunt {
 }
 
 export type Target =
-  | { readonly what: 'page'; readonly entry: QueueEntry; readonly robots: RobotsEvidence }
+  | { readonly what: 'page'; readonly entry: QueueEntry; readonly robots: RobotsEvidence; readonly start: Start }
   | { readonly what: 'robots'; readonly hunt: RobotsHunt }
   | { readonly what: 'errand'; readonly errand: Errand };
 
@@ -174,6 +178,8 @@ export type OpenVisit = Target & {
   readonly sinceWallMs: number;
   readonly address: VettedAddress;
   readonly requestHeaders: readonly (readonly [string, string])[];
+  /** What was shown of what a browser was let in with. */
+  readonly clearance: Clearance | null;
 } & (
     | { readonly phase: 'fetching' }
     /** It did not reach the host, and counts for nothing until it is said whose fault that is. */
@@ -192,6 +198,7 @@ export type OpenVisit = Target & {
         readonly setCookies: readonly string[];
         /** Of the answer, where pages are delivered. */
         readonly headers?: readonly Header[];
+        readonly rendered?: Rendered;
       }
   );
 

@@ -35,6 +35,8 @@ export type PageKind = 'lead' | 'listing' | 'document' | 'other';
 
 export interface ParseTask {
   readonly url: string;
+  /** Where a browser had come to with it; absent where none was sent. */
+  readonly finalUrl?: string;
   /** `page`: links, text, digests. `robots`: only the decoded bytes. */
   readonly want: 'page' | 'robots';
   readonly status: number;

@@ -12,13 +12,14 @@
  * - B3: 429, 503 and Retry-After tell the throttle, not the breaker.
  */
 
-import type { BackendFailure, FetchFailure, FetchResult, Header, Resolution } from '../domain/fetching.js';
+import type { FetchFailure, FetchResult, Header, Resolution } from '../domain/fetching.js';
 import type { Code, OutcomeKind } from '../domain/outcome.js';
 import type { ParseResult } from '../domain/parsing.js';
 import type { UrlState } from '../domain/record.js';
 import type { Tier } from '../domain/tier.js';
 import type { AdmissionCode } from './admission.js';
 import { type Signal, stepUp } from './ladder.js';
+import { isElsewhere } from './rendered.js';
 import { retryAfterMsOf } from './throttle.js';
 
 export type Next =
@@ -132,6 +133,8 @@ export interface VisitContext {
   readonly nowWallMs: number;
   /** Absent: the plain tier is all there is. */
   readonly rungs?: Rungs;
+  /** What was asked for: a browser may have come to another host. Absent: none was sent there. */
+  readonly url?: string;
 }
 
 /** Where a visit stands on the ladder. */
@@ -163,8 +166,12 @@ export function judgeTransport(result: FetchResult | ResolutionFailure, context:
       return judgeFailure(result, context);
     case 'backend_failure':
       return judged(ROW_OF_CODE[result.code], result.code, null);
-    case 'response':
-      return judgeStatus(result.status, result.headers, context);
+    case 'response': {
+      const { status, headers, rendered } = result;
+      const judgement = judgeStatus(status, headers, context);
+      const isAway = rendered !== undefined && context.url !== undefined && isElsewhere(context.url, rendered.finalUrl);
+      return judgement.next === 'parse' && isAway ? judged('redirect', 'redirect', status) : judgement;
+    }
   }
 }
 
@@ -187,7 +194,7 @@ export function judgeContent(
   if (parsed.kind === 'unparsed') {
     return concluded(ROWS[ROW_OF_CODE[parsed.code]], parsed.code, status);
   }
-  const door = transport.outcome === 'fetched' ? (parsed.page?.challenge ?? null) : null;
+  const door = status !== null && status >= 200 && status <= 299 ? (parsed.page?.challenge ?? null) : null;
   if (door !== null) return judgeSignal(door.kind, status, rungs) ?? concluded(ROWS.challenged, door.kind, status);
   if (parsed.redirect !== null) return concluded(ROWS.redirect, 'redirect', status);
   if (transport.outcome === 'redirected') return concluded(ROWS.beyond_bound, 'redirect_without_target', status);

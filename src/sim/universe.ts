@@ -385,7 +385,7 @@ class Universe {
       clock: { monotonicMs: () => simulation.monotonicMs, wallMs: () => Math.floor(simulation.wallMs) },
       chance: () => chance.next(),
       store,
-      net: this.#web.net,
+      tiers: { 1: this.#web.net },
       names: this.#web.names,
       parsers: this.#parsers.port,
       logs,

@@ -245,6 +245,7 @@ export class HostWorld {
       number: ++this.lastPermit,
       host: NAME,
       address,
+      tier: 1,
       fetcher: 0,
       expiresAtMs: nowMs + 5_000,
       deadlineMs: nowMs + 25_000,
