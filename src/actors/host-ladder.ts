@@ -15,15 +15,6 @@ import { askAgainAtMs, isParkedForBackend } from '../policy/parking.js';
 import type { Instant } from '../protocols/actor.js';
 import type { Live, Target } from './host-state.js';
 
-/** What a host knows of the browser service: as much as it was told. */
-export type BackendView =
-  /** It was not told, or the last call failed: what is parked is asked for one by one. */
-  | { readonly phase: 'unknown' }
-  /** Monotonic: until then there is no use in asking. */
-  | { readonly phase: 'down'; readonly untilMs: number }
-  /** A page of this host has come from it. */
-  | { readonly phase: 'well' };
-
 export function startFor(state: Live, record: UrlRecord, now: Instant): Start {
   return startOf(record, state.snapshot.ladder, state.props.ladder, isTrialOut(state), now.wallMs);
 }

@@ -27,7 +27,6 @@ import type { Validators } from '../policy/validators.js';
 import type { Errand } from '../protocols/host.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 import type { PermitNumber } from '../protocols/workbench.js';
-import type { BackendView } from './host-ladder.js';
 
 export interface Props {
   readonly name: HostName;
@@ -153,6 +152,15 @@ export interface Moved {
   readonly sequence: number;
   readonly next: QueueEntry | null;
 }
+
+/** What a host knows of the browser service: as much as it was told. */
+export type BackendView =
+  /** It was not told, or the last call failed: what is parked is asked for one by one. */
+  | { readonly phase: 'unknown' }
+  /** Monotonic: until then there is no use in asking. */
+  | { readonly phase: 'down'; readonly untilMs: number }
+  /** A page of this host has come from it. */
+  | { readonly phase: 'well' };
 
 /** The host's name as resolved last. A failure is charged to one row, then the name is left alone until it runs out. */
 export interface Names {
