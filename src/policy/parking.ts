@@ -9,7 +9,7 @@ import type { UrlRecord } from '../domain/record.js';
 import { backoffMs, type Backoff } from './backoff.js';
 
 /** Of one page; the service itself has its breaker. */
-export const BACKEND_BACKOFF: Backoff = { firstMs: 2_000, capMs: 600_000 };
+export const BACKEND_BACKOFF: Backoff = { firstMs: 2_000, capMs: 240_000 };
 
 const OF_BACKEND: ReadonlySet<Code> = new Set<Code>(['backend_failed', 'backend_timeout', 'backend_down']);
 
