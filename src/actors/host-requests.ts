@@ -51,10 +51,9 @@ const NO_COOKIES: readonly never[] = [];
 
 /** The last look: what the permit is spent on is chosen now, by the rules in force now. */
 export function spend(state: Live, permit: Permit, now: Instant): Turn<State> {
-  const { target, stopped } = choose(state, now, permit.rules);
+  const { target, stopped } = choose(state, now, permit);
   if (stopped.length > 0) return goOn(state, now, [giveBack(permit), settle(state, stopped, now)]);
-  const isAsAsked = target !== null && tierOf(target) === permit.tier;
-  if (!isAsAsked || silence(state, now) !== null) return goOn(state, now, [giveBack(permit)]);
+  if (target === null || silence(state, now) !== null) return goOn(state, now, [giveBack(permit)]);
   const asked = breakers.ask(state.snapshot.breaker, now.wallMs);
   state.snapshot = { ...state.snapshot, breaker: asked.state };
   state.activity.doing = 'fetching';

@@ -24,7 +24,16 @@ import { isParkedForBackend } from '../policy/parking.js';
 import { isPoison } from '../policy/retry.js';
 import { due, lastGoodOf, pages, recheckAtMs, ROBOTS_REDIRECTS_MAX } from '../policy/robots/freshness.js';
 import type { Instant } from '../protocols/actor.js';
-import { backendTurnMs, isBackendDown, isFreed, parkedInTurn, rationedUntilMs, startFor } from './host-ladder.js';
+import type { Permit } from '../protocols/workbench.js';
+import {
+  backendTurnMs,
+  isBackendDown,
+  isFreed,
+  parkedInTurn,
+  rationedUntilMs,
+  startFor,
+  tierOf,
+} from './host-ladder.js';
 import { type Live, matcherOf, originOf, robotsOf, robotsUrlOf, type RobotsHunt, type Target } from './host-state.js';
 
 export type Step =
@@ -106,24 +115,29 @@ function isRecorded({ parts }: Live, ticket: number): boolean {
 }
 
 /**
- * Walks the window without changing anything. The rules of the crawl are those of the permit in hand; without one, null,
- * no row is held against them: what an earlier permit said may have been taken back since.
+ * Walks the window without changing anything, for what the permit in hand can be spent on: by the rules of the crawl that
+ * come with it, and its tier. Without one, null, no row is held against the rules: what an earlier permit said may have
+ * been taken back since.
  */
-export function choose(state: Live, now: Instant, rules: CrawlRules | null): Choice {
+export function choose(state: Live, now: Instant, permit: Pick<Permit, 'rules' | 'tier'> | null): Choice {
+  const rules = permit?.rules ?? null;
+  const isFit = (target: Target) => permit === null || tierOf(target) === permit.tier;
   const noAddress = noAddressOf(state, now);
   if (noAddress !== null) return { stopped: stoppedByName(state, noAddress, now), target: null };
   const errand = state.errands[0];
-  if (errand !== undefined) return { stopped: [], target: { what: 'errand', errand } };
+  if (errand !== undefined && (permit === null || permit.tier === 1))
+    return { stopped: [], target: { what: 'errand', errand } };
   const stopped: Stopped[] = [];
   const parked = parkedInTurn(state, now);
   for (const entry of withFirst(parked, inOrder(state, now))) {
     const found = look(state, entry, now, rules);
     if (found === null) continue;
-    if ('what' in found) return { stopped, target: found };
-    stopped.push(found);
+    if (!('what' in found)) stopped.push(found);
+    else if (isFit(found)) return { stopped, target: found };
   }
   stopped.push(...state.queue.parked.flatMap((entry) => (entry === parked ? null : unwanted(entry, rules)) ?? []));
-  return { stopped, target: huntForParked(state, now) ?? huntForBlocked(state, now) };
+  const hunt = huntForParked(state, now) ?? huntForBlocked(state, now);
+  return { stopped, target: hunt !== null && isFit(hunt) ? hunt : null };
 }
 
 /** A name that must not be asked stops all rows; one that can't be resolved now costs one row its delivery. */

@@ -139,7 +139,9 @@ describe('R2: a 2xx with something else in its place', () => {
       for (const at of tiers) {
         const rungs = { at, tiers };
         for (const kind of ['challenge', 'script_shell'] as const)
-          expect(judgeContent(transport(response(200), rungs), parsed(kind), 'sha1:A', rungs).outcome).toBe('challenged');
+          expect(judgeContent(transport(response(200), rungs), parsed(kind), 'sha1:A', rungs).outcome).toBe(
+            'challenged',
+          );
         expect(content(null, rungs)).toMatchObject({ outcome: 'fetched', code: 'ok', next: 'commit', climbsTo: null });
       }
   });
@@ -147,7 +149,10 @@ describe('R2: a 2xx with something else in its place', () => {
   it('is looked at before where it leads: a door may send its readers on', () => {
     const rungs: Rungs = { at: 1, tiers: [1, 3] };
     const target = { url: 'https://b.test/', key: 'k', host: 'b.test', origin: 'https://b.test' } as const;
-    const door = { ...parsed('challenge'), redirect: { ...target, source: 'redirect', element: 'meta', rel: null } as const };
+    const door = {
+      ...parsed('challenge'),
+      redirect: { ...target, source: 'redirect', element: 'meta', rel: null } as const,
+    };
     expect(judgeContent(transport(response(200), rungs), door, null, rungs).outcome).toBe('challenged');
   });
 });
@@ -186,7 +191,12 @@ describe('B1, B2: the browser service', () => {
   );
 
   it('given a rest: parked; used up: waits; neither costs anything', () => {
-    expect(judgeWait('backend_down')).toMatchObject({ outcome: 'parked', next: 'parked', delivery: 0, breaker: 'none' });
+    expect(judgeWait('backend_down')).toMatchObject({
+      outcome: 'parked',
+      next: 'parked',
+      delivery: 0,
+      breaker: 'none',
+    });
     expect(judgeWait('browser_budget')).toMatchObject({
       outcome: 'parked',
       next: 'rationed',
