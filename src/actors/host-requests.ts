@@ -271,6 +271,7 @@ function giveToParser(
       linksMax: props.linksMax,
       links: props.links,
       robotsMeta: props.robotsMeta,
+      challenge: props.challenge,
       archive: props.archive,
       metadata: props.archive && props.metadata ? foundBy(visit, result.durationMs) : null,
       ...extrasFor(props, visit),

@@ -66,7 +66,11 @@ async function inspected(url: string, type: string | null, bytes: Uint8Array, co
   const { inspectPage } = await import('../page/inspection.js');
   const headers: Header[] = type === null ? [] : [['content-type', type]];
   const robotsMeta = { obeyed: config.robots.meta, productToken: requiredProductToken(config) };
-  return inspectPage({ url, headers }, bytes, { links: config.links, robotsMeta });
+  return inspectPage({ url, status: null, headers }, bytes, {
+    links: config.links,
+    robotsMeta,
+    challenge: config.challenge,
+  });
 }
 
 /** What a page's name or its first bytes promise; null where they say nothing, as of a picture. */

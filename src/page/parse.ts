@@ -85,8 +85,8 @@ function extrasOf(
   };
 }
 
-function askedOf({ url, headers, links, robotsMeta }: ParseTask): Asked {
-  return { url, headers, forms: links.forms, productToken: robotsMeta.productToken };
+function askedOf({ url, status, headers, links, robotsMeta, challenge }: ParseTask): Asked {
+  return { url, status, headers, challenge, forms: links.forms, productToken: robotsMeta.productToken };
 }
 
 function unparsed(code: UnparsedPage['code'], detail: string, archive: ArchiveRecords | null): UnparsedPage {

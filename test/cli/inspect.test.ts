@@ -63,7 +63,7 @@ describe('inspect --json', () => {
       robotsMeta: { noindex: true, nofollow: false },
       baseUrl: 'http://site.example/base/',
       refresh: null,
-      challenge: { verdict: false, reasons: [] },
+      challenge: { verdict: false, kind: null, reasons: [] },
       digest: expect.stringMatching(/^sha1:[A-Z2-7]{32}$/),
       simhash: expect.stringMatching(/^[0-9a-f]{16}$/),
     });
