@@ -43,9 +43,11 @@ const USUAL_HOLDERS = new Set(
 
 /** Scripts that count, measure or ask, and make no page. */
 const SERVICES =
-  /googletagmanager\.com|google-analytics\.com|googlesyndication\.com|google\.com\/recaptcha|plausible|cloudflareinsights|matomo|piwik|connect\.facebook\.net|hotjar|segment\.(?:com|io)|clarity\.ms|\/cdn-cgi\/|cookie-?(?:consent|bot|law)|onetrust|sentry|newrelic|nr-data|bugsnag|stats\.wp|umami|fathom|jquery|bootstrap|modernizr|lightbox|highlight|prism|mathjax|katex|polyfill\.io|html5shiv|respond\.min/;
+  /googletagmanager\.com|google-analytics\.com|googlesyndication\.com|google\.com\/recaptcha|plausible|cloudflareinsights|matomo|piwik|connect\.facebook\.net|hotjar|segment\.(?:com|io)|clarity\.ms|\/cdn-cgi\/|cookie-?(?:consent|bot|law)|onetrust|sentry|newrelic|nr-data|bugsnag|stats\.wp|umami|fathom|jquery|bootstrap(?:\.bundle)?(?:\.min)?\.js|modernizr|lightbox|highlight(?:\.min|\.pack)?\.js|prism[.-]|mathjax|katex|polyfill\.io|html5shiv|respond\.min/;
 
 const RUNS = /^(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/babel)$/;
+/** Builders name what they build by its content. */
+const BUILT = /[.-][\w-]*\d[\w-]{5,}\.m?js(?:$|\?)|\/_next\/|\/_nuxt\/|\bchunks?[./-]/;
 /** A shorter one switches a class or counts a visit. */
 const OWN_CODE_MIN = 120;
 
@@ -63,6 +65,7 @@ class MakeReading implements MarkupListener {
   private scripts = 0;
   private ownScripts = 0;
   private isPassing = false;
+  private isBuilt = false;
   private isInNoscript = false;
   /** Units of the script that is being read; null outside of one that runs. */
   private scriptLength: number | null = null;
@@ -87,10 +90,10 @@ class MakeReading implements MarkupListener {
     if (name === 'noscript') this.isInNoscript = false;
     if (name === 'script') this.scriptEnded();
     if (this.candidate !== null && this.candidate.element === name) {
-      if (this.candidate.isEmpty()) this.holder ??= this.candidate;
+      this.holder ??= this.candidate;
       this.candidate = null;
     }
-    if (name === 'body') this.closeHolder();
+    this.holder?.ended(name);
   }
 
   boundary(): void {
@@ -138,6 +141,7 @@ class MakeReading implements MarkupListener {
       scripts,
       ownScripts,
       holder: this.holder?.closed() ?? null,
+      isBuilt: this.isBuilt || this.code.includes('import("') || this.code.includes("import('"),
       isPassing,
       isShadowed,
     };
@@ -173,11 +177,11 @@ class MakeReading implements MarkupListener {
 
   private script(attributes: Attributes): void {
     if (!RUNS.test((attribute(attributes, 'type') ?? '').trim().toLowerCase())) return;
-    this.closeHolder();
     this.scripts++;
     const src = attribute(attributes, 'src');
     if (src === null) this.scriptLength = 0;
     else if (!SERVICES.test(src.toLowerCase())) this.ownScripts++;
+    if (src !== null && (BUILT.test(src) || attribute(attributes, 'type') === 'module')) this.isBuilt = true;
   }
 
   private scriptEnded(): void {
@@ -229,7 +233,8 @@ class MakeReading implements MarkupListener {
   // -- what waits -------------------------------------------------------------------------------------------------
 
   private hold(name: string, attributes: Attributes, { isInNoscript }: Place): void {
-    if (isInNoscript) return this.closeHolder();
+    if (isInNoscript) return;
+    this.holder?.began(name);
     const id = attribute(attributes, 'id')?.toLowerCase() ?? null;
     const isCustom = name.includes('-');
     const isUsual =
@@ -243,16 +248,13 @@ class MakeReading implements MarkupListener {
       this.candidate = new OpenHolder(name, id === null ? `<${name}>` : `#${id}`, false);
     }
   }
-
-  private closeHolder(): void {
-    if (this.holder !== null) this.holder.isOpen = false;
-  }
 }
 
 class OpenHolder {
   readonly said = new JoinedText();
   shown = 0;
-  isOpen = true;
+  /** Elements of its own name that are open, itself included. */
+  private depth = 1;
 
   constructor(
     readonly element: string,
@@ -260,8 +262,16 @@ class OpenHolder {
     readonly isUsual: boolean,
   ) {}
 
-  isEmpty(): boolean {
-    return this.shown === 0;
+  get isOpen(): boolean {
+    return this.depth > 0;
+  }
+
+  began(name: string): void {
+    if (this.isOpen && name === this.element) this.depth++;
+  }
+
+  ended(name: string): void {
+    if (this.isOpen && name === this.element) this.depth--;
   }
 
   closed(): Holder {

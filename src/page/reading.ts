@@ -140,9 +140,9 @@ function readNothing({ url, status, headers, challenge }: Asked, { mime }: Media
 }
 
 function challengeIn({ status, headers, challenge }: Asked, page: PageReading, markupBytes: number) {
-  const { title, text, markup } = page;
-  const isClose = markup !== null && isWorthALook(text, title, markup.source, challenge);
-  const make = isClose ? pageMake(markup.source) : null;
+  const { title, text, found, markup } = page;
+  const source = markup?.source ?? '';
+  const make = isWorthALook({ title, text, links: found.length, source }, challenge) ? pageMake(source) : null;
   return challengeOf({ status, headers, title, text, markupBytes, make }, challenge);
 }
 

@@ -153,6 +153,7 @@ function titles(weight: Weight, lines: string): [string, Weight][] {
 /** What doors say, in lower case. */
 export const PHRASES: readonly string[] = [
   'enable javascript and cookies',
+  'enable js and disable any ad blocker',
   'javascript and cookies to be enabled',
   'checking your browser',
   'checking if the site connection is secure',

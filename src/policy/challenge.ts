@@ -60,6 +60,8 @@ export interface PageMake {
   readonly scripts: number;
   /** Scripts that may make the page: neither data nor those of well-known services. */
   readonly ownScripts: number;
+  /** One of these bears a builder's name, or is a module. */
+  readonly isBuilt: boolean;
   readonly holder: Holder | null;
   /** A refresh sends its readers on. */
   readonly isPassing: boolean;
@@ -91,6 +93,9 @@ const POINTS_WORDY = 8;
 const BARE_LINKS_MAX = 5;
 const BARE_IMAGES_MAX = 3;
 
+/** No door leads to so many places and things. */
+const DOOR_LINKS_MAX = 40;
+
 const REFUSING = new Set([401, 403, 405, 429, 503]);
 
 /** Null for a page. */
@@ -103,10 +108,20 @@ export function challengeOf(measures: ChallengeMeasures, terms: ChallengeTerms):
   return byDensity.length > 0 ? { kind: 'script_shell', reasons: byDensity } : null;
 }
 
-/** Whether the make of a page could speak against it: hardly ever, so that pages are read once. @param source markup. */
-export function isWorthALook(text: string, title: string | null, source: string, terms: ChallengeTerms): boolean {
+export interface FirstSight {
+  readonly title: string | null;
+  /** Visible; white space joined. */
+  readonly text: string;
+  /** Links of any kind, pictures and style sheets as well. */
+  readonly links: number;
+  /** The page as text, markup and all. */
+  readonly source: string;
+}
+
+/** Whether the make of a page could speak against it: hardly ever, so that ordinary pages are read once. */
+export function isWorthALook({ title, text, links, source }: FirstSight, terms: ChallengeTerms): boolean {
   if (terms.byDensity && text.length < terms.densityTextCharacters) return true;
-  if (!terms.byMarkers || text.length > MARKERS_TEXT_MAX) return false;
+  if (!terms.byMarkers || text.length > MARKERS_TEXT_MAX || links > DOOR_LINKS_MAX) return false;
   if (title !== null && titleWeight(title) !== undefined) return true;
   if (text.length <= PHRASES_TEXT_MAX && phraseIn(text.toLowerCase()) !== undefined) return true;
   return traceOf(terms.markers).test(source);
@@ -142,7 +157,8 @@ function markersAgainst(measures: ChallengeMeasures, terms: ChallengeTerms): str
   const { text, make } = measures;
   if (make === null || text.length > MARKERS_TEXT_MAX) return [];
   const evidence = isBare(make) ? evidenceInBare(measures, make, terms) : evidenceInMake(make, terms, 'slight');
-  if (evidence.length === 0) return [];
+  // What pages have as well, such as a refusal's title, is none alone.
+  if (!evidence.some(({ points }) => points > WEIGHTS.slight)) return [];
   const points = evidence.reduce((sum, { points }) => sum + points, isRefusing(measures) ? WEIGHTS.likely : 0);
   return points < pointsNeeded(text.length, make) ? [] : evidence.map(({ reason }) => reason);
 }
@@ -270,18 +286,18 @@ function shellReasons({ text, markupBytes, make }: ChallengeMeasures, terms: Cha
   if (make === null || text.length >= terms.densityTextCharacters) return [];
   if (make.ownScripts === 0 || make.isPassing || make.isShadowed) return [];
   if (make.frames + make.media + make.fields > 0 || make.images > 1) return [];
-  const isLarge = markupBytes > terms.densityMarkupBytes;
-  const reasons = [holderReason(make, isLarge), pleaReason(make), silenceReason(make, isLarge)].filter(
+  const isWeighty = make.isBuilt || markupBytes > terms.densityMarkupBytes;
+  const reasons = [holderReason(make, isWeighty), pleaReason(make), silenceReason(make, isWeighty)].filter(
     (reason) => reason !== null,
   );
   if (reasons.length === 0) return [];
   return [`it says ${text.length} characters in ${markupBytes} bytes of markup`, ...reasons];
 }
 
-function holderReason({ holder, said, links }: PageMake, isLarge: boolean): string | null {
+function holderReason({ holder, said, links }: PageMake, isWeighty: boolean): string | null {
   if (holder === null || links > SHELL_LINKS_MAX || said.length > SHELL_TEXT_MAX) return null;
   if (holder.shown > 1 || !isNothing(holder.said)) return null;
-  if (!holder.isUsual && !(isLarge && links === 0)) return null;
+  if (!holder.isUsual && !(isWeighty && links === 0)) return null;
   return `its element ${holder.name} waits for scripts to fill it`;
 }
 
@@ -292,8 +308,8 @@ function pleaReason({ plea, said, links }: PageMake): string | null {
     : null;
 }
 
-function silenceReason({ said, links }: PageMake, isLarge: boolean): string | null {
-  return isLarge && links === 0 && isNothing(said) ? 'it has scripts, and says and shows nothing' : null;
+function silenceReason({ said, links }: PageMake, isWeighty: boolean): string | null {
+  return isWeighty && links === 0 && isNothing(said) ? 'it has scripts, and says and shows nothing' : null;
 }
 
 function isNothing(said: string): boolean {

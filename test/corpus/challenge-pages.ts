@@ -6,13 +6,38 @@ import type { Chance } from './chance.js';
 import type { Maker } from './made-page.js';
 
 const MOMENTS = [
-  ['en-US', 'Just a moment...', 'Enable JavaScript and cookies to continue', 'Verifying you are human. This may take a few seconds.'],
-  ['de', 'Einen Moment, bitte…', 'Aktivieren Sie JavaScript und Cookies, um fortzufahren', 'Es wird überprüft, dass Sie ein Mensch sind.'],
-  ['fr', 'Un instant…', 'Activez JavaScript et les cookies pour continuer', 'Vérification de votre navigateur en cours.'],
-  ['es', 'Un momento…', 'Habilite JavaScript y las cookies para continuar', 'Verifique que es un ser humano completando la acción.'],
+  [
+    'en-US',
+    'Just a moment...',
+    'Enable JavaScript and cookies to continue',
+    'Verifying you are human. This may take a few seconds.',
+  ],
+  [
+    'de',
+    'Einen Moment, bitte…',
+    'Aktivieren Sie JavaScript und Cookies, um fortzufahren',
+    'Es wird überprüft, dass Sie ein Mensch sind.',
+  ],
+  [
+    'fr',
+    'Un instant…',
+    'Activez JavaScript et les cookies pour continuer',
+    'Vérification de votre navigateur en cours.',
+  ],
+  [
+    'es',
+    'Un momento…',
+    'Habilite JavaScript y las cookies para continuar',
+    'Verifique que es un ser humano completando la acción.',
+  ],
   ['pt-BR', 'Um momento…', 'Ative o JavaScript e os cookies para continuar', 'Confirme que você é humano.'],
   ['zh-CN', '请稍候…', '请启用 JavaScript 和 Cookie 以继续', '正在验证您是否是真人。'],
-  ['ja', 'しばらくお待ちください...', '続行するには JavaScript と Cookie を有効にしてください', '人間であることを確認します。'],
+  [
+    'ja',
+    'しばらくお待ちください...',
+    '続行するには JavaScript と Cookie を有効にしてください',
+    '人間であることを確認します。',
+  ],
   ['it', 'Solo un attimo...', 'Abilita JavaScript e i cookie per continuare', 'Verifica che tu sia un essere umano.'],
   ['pl', 'Chwileczkę…', 'Włącz JavaScript i pliki cookie', 'Sprawdzamy, czy jesteś człowiekiem.'],
 ] as const;
@@ -40,7 +65,12 @@ const cloudflareManaged: Maker = (chance) => {
     : '';
   return {
     status: waitStatus(chance),
-    headers: chance.odds(0.3) ? [['cf-mitigated', 'challenge'], ['Server', 'cloudflare']] : [['Server', 'cloudflare']],
+    headers: chance.odds(0.3)
+      ? [
+          ['cf-mitigated', 'challenge'],
+          ['Server', 'cloudflare'],
+        ]
+      : [['Server', 'cloudflare']],
     html: `${cloudflareHead(chance, lang, title, '')}<body><div class="main-wrapper" role="main"><div class="main-content">${words}
       <noscript><div class="h2"><span id="challenge-error-text">${noscript}</span></div></noscript></div></div>${script}</body></html>`,
   };
@@ -82,7 +112,10 @@ const turnstileGate: Maker = (chance) => ({
 
 const imperva: Maker = (chance) => ({
   status: chance.pick([200, 200, 403]),
-  headers: [['X-Iinfo', `${chance.between(1, 99)}-${chance.between(1e6, 9e6)}-0 0NNN`], ['X-CDN', 'Imperva']],
+  headers: [
+    ['X-Iinfo', `${chance.between(1, 99)}-${chance.between(1e6, 9e6)}-0 0NNN`],
+    ['X-CDN', 'Imperva'],
+  ],
   html: chance.odds(0.5)
     ? `<html style="height:100%"><head><META NAME="ROBOTS" CONTENT="NOINDEX, NOFOLLOW"><meta name="format-detection" content="telephone=no"><meta name="viewport" content="initial-scale=1.0">${chance.maybe(0.5, `<script type="text/javascript">${chance.script(900)}</script>`)}</head><body style="margin:0px;height:100%"><iframe id="main-iframe" src="/_Incapsula_Resource?SWUDNSAI=${chance.between(5, 40)}&xinfo=${chance.hex(30)}&incident_id=${chance.between(1e9, 9e9)}&edet=${chance.between(9, 23)}" frameborder=0 width="100%" height="100%" marginheight="0px" marginwidth="0px">Request unsuccessful. Incapsula incident ID: ${chance.between(1e9, 9e9)}-${chance.between(1e9, 9e9)}</iframe></body></html>`
     : `<html><head><META NAME="robots" CONTENT="noindex,nofollow"><script src="/_Incapsula_Resource?SWJIYLWA=${chance.hex(32)}"></script>${chance.maybe(0.6, `<script>${chance.script(chance.between(300, 5_000))}</script>`)}<body></body></html>`,
@@ -99,7 +132,10 @@ const impervaPardon: Maker = (chance) => ({
 
 const dataDome: Maker = (chance) => ({
   status: chance.pick([403, 403, 200]),
-  headers: [['X-DataDome', 'protected'], ['X-DD-B', '1']],
+  headers: [
+    ['X-DataDome', 'protected'],
+    ['X-DD-B', '1'],
+  ],
   html: `<html lang="en"><head><title>${chance.word()}.example</title><style>#cmsg{animation: A 1.5s;}@keyframes A{0%{opacity:0;}99%{opacity:0;}100%{opacity:1;}}</style></head><body style="margin:0"><p id="cmsg">${chance.pick(['Please enable JS and disable any ad blocker', 'Bitte aktivieren Sie JS und deaktivieren Sie Ihren Adblocker', 'Veuillez activer JS et désactiver tout bloqueur de publicités'])}</p>
     <script data-cfasync="false">var dd={'rt':'${chance.pick(['c', 'i'])}','cid':'${chance.hex(60)}','hsh':'${chance.hex(30)}','t':'fe','s':${chance.between(1e3, 9e4)},'e':'${chance.hex(60)}','host':'geo.captcha-delivery.com','cookie':'${chance.hex(60)}'}</script><script data-cfasync="false" src="https://ct.captcha-delivery.com/${chance.pick(['c', 'i'])}.js"></script></body></html>`,
 });

@@ -27,7 +27,11 @@ export type Maker = (chance: Chance) => Draft;
 export function makeAll(
   makers: Readonly<Record<string, Maker>>,
   truth: ChallengeKind | null,
-  { each, isBorderline = false, firstSeed = 1 }: { each: number; isBorderline?: boolean; firstSeed?: number },
+  {
+    each,
+    isBorderline = false,
+    firstSeed = 1,
+  }: { each: number; isBorderline?: boolean | readonly string[]; firstSeed?: number },
 ): MadePage[] {
   return Object.entries(makers).flatMap(([name, make], nth) =>
     Array.from({ length: each }, (_, i) => {
@@ -38,7 +42,7 @@ export function makeAll(
       return {
         name: `${name}#${i}`,
         truth,
-        isBorderline,
+        isBorderline: typeof isBorderline === 'boolean' ? isBorderline : isBorderline.includes(name),
         status,
         headers: [['Content-Type', 'text/html; charset=utf-8'] as const, ...headers],
         html: isMinified ? minified(html) : html,

@@ -14,7 +14,10 @@ const PLEAS = [
 ];
 
 function plea(chance: Chance, share = 0.7): string {
-  return chance.maybe(share, `<noscript>${chance.odds(0.5) ? chance.pick(PLEAS) : `<strong>${chance.pick(PLEAS)}</strong>`}</noscript>`);
+  return chance.maybe(
+    share,
+    `<noscript>${chance.odds(0.5) ? chance.pick(PLEAS) : `<strong>${chance.pick(PLEAS)}</strong>`}</noscript>`,
+  );
 }
 
 /** What heads hold beside: icons, cards for social sites, inline styles, what counts visits. */
@@ -30,7 +33,10 @@ function head(chance: Chance, more: string, least = 0): string {
 }
 
 function tagManager(chance: Chance): string {
-  return chance.maybe(0.25, `<noscript><iframe src="https://www.googletagmanager.com/ns.html?id=GTM-${chance.hex(6)}" height="0" width="0" style="display:none;visibility:hidden"></iframe></noscript>`);
+  return chance.maybe(
+    0.25,
+    `<noscript><iframe src="https://www.googletagmanager.com/ns.html?id=GTM-${chance.hex(6)}" height="0" width="0" style="display:none;visibility:hidden"></iframe></noscript>`,
+  );
 }
 
 /** What turns while the page loads. */
@@ -55,12 +61,18 @@ const vite: Maker = (chance) => ({
 });
 
 const vueCli: Maker = (chance) => ({
-  html: `<!DOCTYPE html><html lang="">${head(chance, chance.times(1, 8, () => `<link href="/js/chunk-${chance.hex(8)}.js" rel="prefetch">`))}<body>${plea(chance, 0.9)}<div id="app">${spinner(chance)}</div><script src="/js/chunk-vendors.${chance.hex(8)}.js"></script><script src="/js/app.${chance.hex(8)}.js"></script></body></html>`,
+  html: `<!DOCTYPE html><html lang="">${head(
+    chance,
+    chance.times(1, 8, () => `<link href="/js/chunk-${chance.hex(8)}.js" rel="prefetch">`),
+  )}<body>${plea(chance, 0.9)}<div id="app">${spinner(chance)}</div><script src="/js/chunk-vendors.${chance.hex(8)}.js"></script><script src="/js/app.${chance.hex(8)}.js"></script></body></html>`,
 });
 
-const angular: Maker = (chance) => ({
-  html: `<!doctype html><html lang="en" data-critters-container>${head(chance, '<base href="/">')}<body${chance.maybe(0.4, ' class="mat-typography"')}><${chance.odds(0.8) ? 'app-root' : 'portal-root'}>${spinner(chance)}</${chance.odds(0.8) ? 'app-root' : 'portal-root'}>${plea(chance, 0.4)}<script src="runtime.${chance.hex(16)}.js" type="module"></script><script src="polyfills.${chance.hex(16)}.js" type="module"></script><script src="main.${chance.hex(16)}.js" type="module"></script></body></html>`,
-});
+const angular: Maker = (chance) => {
+  const element = chance.odds(0.8) ? 'app-root' : 'portal-root';
+  return {
+    html: `<!doctype html><html lang="en" data-critters-container>${head(chance, '<base href="/">')}<body${chance.maybe(0.4, ' class="mat-typography"')}><${element}>${spinner(chance)}</${element}>${plea(chance, 0.4)}<script src="runtime.${chance.hex(16)}.js" type="module"></script><script src="polyfills.${chance.hex(16)}.js" type="module"></script><script src="main.${chance.hex(16)}.js" type="module"></script></body></html>`,
+  };
+};
 
 const nextClient: Maker = (chance) => ({
   html: `<!DOCTYPE html><html lang="en">${head(chance, `<noscript data-n-css=""></noscript>${chance.times(3, 12, () => `<script src="/_next/static/chunks/${chance.word()}-${chance.hex(16)}.js" defer=""></script>`)}`)}<body>${tagManager(chance)}<div id="__next">${spinner(chance)}</div><script id="__NEXT_DATA__" type="application/json">{"props":{"pageProps":{"text":"${chance.prose(chance.between(0, 8_000))}"}},"page":"/","query":{},"buildId":"${chance.hex(20)}","nextExport":true,"autoExport":true,"isFallback":false}</script></body></html>`,
@@ -68,7 +80,10 @@ const nextClient: Maker = (chance) => ({
 
 /** The newer Next streams its state in scripts. */
 const nextStreamed: Maker = (chance) => ({
-  html: `<!DOCTYPE html><html lang="en">${head(chance, chance.times(3, 9, () => `<script src="/_next/static/chunks/${chance.hex(16)}.js" async=""></script>`))}<body class="__className_${chance.hex(6)}">${chance.maybe(0.6, '<div hidden=""><!--$--><!--/$--></div>')}<!--$!--><template data-dgst="BAILOUT_TO_CLIENT_SIDE_RENDERING"></template>${spinner(chance)}<!--/$-->${chance.times(3, 12, () => `<script>self.__next_f.push([1,"${chance.hex(3)}:${chance.prose(chance.between(100, 1_500))}"])</script>`)}</body></html>`,
+  html: `<!DOCTYPE html><html lang="en">${head(
+    chance,
+    chance.times(3, 9, () => `<script src="/_next/static/chunks/${chance.hex(16)}.js" async=""></script>`),
+  )}<body class="__className_${chance.hex(6)}">${chance.maybe(0.6, '<div hidden=""><!--$--><!--/$--></div>')}<!--$!--><template data-dgst="BAILOUT_TO_CLIENT_SIDE_RENDERING"></template>${spinner(chance)}<!--/$-->${chance.times(3, 12, () => `<script>self.__next_f.push([1,"${chance.hex(3)}:${chance.prose(chance.between(100, 1_500))}"])</script>`)}</body></html>`,
 });
 
 const nuxt: Maker = (chance) => ({
@@ -78,7 +93,10 @@ const nuxt: Maker = (chance) => ({
 const svelteKit: Maker = (chance) => {
   const id = chance.hex(7);
   return {
-    html: `<!DOCTYPE html><html lang="en">${head(chance, chance.times(2, 6, () => `<link rel="modulepreload" href="/_app/immutable/chunks/${chance.hex(8)}.js">`))}<body data-sveltekit-preload-data="hover"><div style="display: contents">${spinner(chance)}<script>{__sveltekit_${id} = {base: ""};const element = document.currentScript.parentElement;Promise.all([import("/_app/immutable/entry/start.${chance.hex(8)}.js"),import("/_app/immutable/entry/app.${chance.hex(8)}.js")]).then(([kit, app]) => {kit.start(app, element);});}</script></div></body></html>`,
+    html: `<!DOCTYPE html><html lang="en">${head(
+      chance,
+      chance.times(2, 6, () => `<link rel="modulepreload" href="/_app/immutable/chunks/${chance.hex(8)}.js">`),
+    )}<body data-sveltekit-preload-data="hover"><div style="display: contents">${spinner(chance)}<script>{__sveltekit_${id} = {base: ""};const element = document.currentScript.parentElement;Promise.all([import("/_app/immutable/entry/start.${chance.hex(8)}.js"),import("/_app/immutable/entry/app.${chance.hex(8)}.js")]).then(([kit, app]) => {kit.start(app, element);});}</script></div></body></html>`,
   };
 };
 

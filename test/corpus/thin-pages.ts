@@ -42,7 +42,9 @@ export const THIN: Readonly<Record<string, Maker>> = {
   video: (chance) => ({
     html: `<html>${head(chance)}<body><h2>${chance.name()}</h2><${chance.pick(['video src="/v.mp4" controls></video', 'iframe src="https://video.example/embed/1" width="640" height="360"></iframe', 'object data="/a.pdf" type="application/pdf"></object'])}>${scripts(chance)}</body></html>`,
   }),
-  plainWords: (chance) => ({ html: `<html><body>${chance.pick(['It works!', 'ok', chance.sentence(), ''])}</body></html>` }),
+  plainWords: (chance) => ({
+    html: `<html><body>${chance.pick(['It works!', 'ok', chance.sentence(), ''])}</body></html>`,
+  }),
   notFound: (chance) => ({
     status: chance.pick([404, 200]),
     html: `<html>${head(chance)}<body>${navigation(chance, 1, 12)}<h1>404</h1><p>The page was not found.</p>${scripts(chance)}</body></html>`,
@@ -82,12 +84,18 @@ window._cf_chl_opt = {cvId: '3'}; &lt;div class="cf-browser-verification"&gt; En
     html: `<html>${head(chance, '<script src="https://js.hcaptcha.com/1/api.js" async></script>')}<body><h1>Newsletter</h1><p>${chance.prose(chance.between(60, 600))}</p><form method=post><input type=email name=mail><div class="h-captcha" data-sitekey="${chance.hex(32)}"></div><button>Subscribe</button></form></body></html>`,
   }),
   documentBehindCloudflare: (chance) => ({
-    headers: [['Server', 'cloudflare'], ['CF-RAY', chance.hex(16)]],
+    headers: [
+      ['Server', 'cloudflare'],
+      ['CF-RAY', chance.hex(16)],
+    ],
     html: `<html>${head(chance, '<script src="/cdn-cgi/scripts/7d0fa10a/cloudflare-static/rocket-loader.min.js" data-cf-settings="a-|49" defer></script>')}<body>${navigation(chance, 0, 8)}<h1>${chance.name()}</h1><p>${chance.prose(chance.between(30, 3_000))} <a class="__cf_email__" data-cfemail="${chance.hex(20)}" href="/cdn-cgi/l/email-protection">[email&#160;protected]</a></p><script data-cfasync="false" src="/cdn-cgi/scripts/5c5dd728/cloudflare-static/email-decode.min.js"></script>
     <script>(function(){function c(){var b=a.contentDocument||a.contentWindow.document;if(b){var d=b.createElement('script');d.innerHTML="window.__CF$cv$params={r:'${chance.hex(16)}',t:'MTc='};var a=document.createElement('script');a.nonce='';a.src='/cdn-cgi/challenge-platform/scripts/jsd/main.js';document.getElementsByTagName('head')[0].appendChild(a);";b.getElementsByTagName('head')[0].appendChild(d)}}if(document.body){var a=document.createElement('iframe');a.height=1;a.width=1;a.style.position='absolute';document.body.appendChild(a);c()}})();</script></body></html>`,
   }),
   documentBehindImperva: (chance) => ({
-    headers: [['X-Iinfo', '1-2-3 NNNN'], ['X-CDN', 'Imperva']],
+    headers: [
+      ['X-Iinfo', '1-2-3 NNNN'],
+      ['X-CDN', 'Imperva'],
+    ],
     html: `<html>${head(chance)}<body><h1>${chance.name()}</h1><p>${chance.prose(chance.between(40, 1_500))}</p>${navigation(chance, 0, 8)}<script type="text/javascript" src="/_Incapsula_Resource?SWJIYLWA=${chance.hex(32)}&ns=1&cb=${chance.between(1, 9e8)}" async></script></body></html>`,
   }),
   documentBehindDataDome: (chance) => ({

@@ -60,8 +60,14 @@ function recallOf(truth: ChallengeKind, judged: readonly Judged[]): void {
   check(found.length >= RECALL_MIN * those.length);
   console.log(`${truth}: recall ${share(found, those)}, by its own kind ${share(exact, those)}`);
   table(those, ({ finding }) => finding !== null);
-  list('missed', those.filter(({ finding }) => finding === null));
-  list('of the other kind', found.filter(({ finding }) => finding?.kind !== truth));
+  list(
+    'missed',
+    those.filter(({ finding }) => finding === null),
+  );
+  list(
+    'of the other kind',
+    found.filter(({ finding }) => finding?.kind !== truth),
+  );
 }
 
 function honestOf(judged: readonly Judged[]): void {
@@ -86,7 +92,9 @@ function table(judged: readonly Judged[], isRight: (one: Judged) => boolean): vo
 
 function list(what: string, judged: readonly Judged[]): void {
   for (const { page, finding } of judged.slice(0, LISTED)) {
-    console.log(`  ${what}: ${page.name} ${page.status} ${finding === null ? '' : `${finding.kind}: ${finding.reasons.join('; ')}`}`);
+    console.log(
+      `  ${what}: ${page.name} ${page.status} ${finding === null ? '' : `${finding.kind}: ${finding.reasons.join('; ')}`}`,
+    );
   }
   if (judged.length > LISTED) console.log(`  ${what}: and ${judged.length - LISTED} more`);
 }
