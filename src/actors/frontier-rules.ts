@@ -5,9 +5,11 @@
  */
 import { changed, changesNothing, type CrawlSettings, type SettingsChange } from '../domain/crawl-settings.js';
 import { type HostName, siteOf } from '../domain/host.js';
-import { rulesOf } from '../policy/admission.js';
+import type { QueuePosition } from '../domain/record.js';
+import { isAdmissionCode, refusalOf, rulesOf } from '../policy/admission.js';
 import { inScope, widenAll } from '../policy/scope.js';
 import * as addresses from '../protocols/addresses.js';
+import type { HostPart, Move } from '../protocols/commit.js';
 import { type Effect, log, send } from '../protocols/effects.js';
 import type { Found, RulesChange } from '../protocols/frontier.js';
 import type { State } from './frontier-state.js';
@@ -50,6 +52,26 @@ export function adopt(state: State, change: SettingsChange): Effect[] {
   state.settings = changed(state.settings, change);
   state.rules = rulesOf(state.props.configured, state.settings);
   return [tellRules(state)];
+}
+
+/**
+ * A host refuses by the rules of its permit. Where they have been taken back since, whoever named the URL meanwhile was
+ * told that it is queued: so it is, at the end of its queue.
+ */
+export function upheld(state: State, part: HostPart): HostPart {
+  if (!part.moves.some(isRefusal)) return part;
+  const moves = part.moves.map((move) => {
+    if (!isRefusal(move) || refusalOf(state.rules, move.record) !== null) return move;
+    const { record, from } = move;
+    const to: QueuePosition = { queue: 'ready', priority: record.priority, sequence: state.sequence++ };
+    return { from, to, record: { ...record, state: 'queued' as const } };
+  });
+  return { ...part, moves };
+}
+
+function isRefusal({ record }: Move): boolean {
+  const last = record.attempts.at(-1);
+  return record.state === 'refused' && last !== undefined && isAdmissionCode(last.code);
 }
 
 /** Every permit carries them: the last look of a host is by the rules in force when it was granted. */

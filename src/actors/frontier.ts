@@ -28,7 +28,7 @@ import { fence } from '../protocols/recorder.js';
 import { PAUSED } from '../protocols/workbench.js';
 import { begin, toRecorder, type Props, type State } from './frontier-state.js';
 import { SEEDED, admitFound, filteredBy, admit } from './frontier-admission.js';
-import { follow, enter, settingsChange, adopt, holdFor, releaseFor } from './frontier-rules.js';
+import { follow, enter, settingsChange, adopt, holdFor, releaseFor, upheld } from './frontier-rules.js';
 import {
   LISTED_AT_ONCE,
   SET_ASIDE_MARGIN_MS,
@@ -129,9 +129,10 @@ export const frontier: Behaviour<Props, State, Message> = {
       return settleDown(state, now, [...effects, toRecorder(state, part)]);
     },
 
-    visited: (state, { part, found }, now) => {
+    visited: (state, { part: wished, found }, now) => {
       begin(state);
       const effects: Effect[] = [];
+      const part = upheld(state, wished);
       if (found === null) return [state, [toRecorder(state, part)]];
       const settings = found.seedRedirect ? follow(state, part.host, found, effects) : null;
       const admitted = admitFound(state, found, now, effects);

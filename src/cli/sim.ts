@@ -151,13 +151,18 @@ class Tally {
   requests = 0;
   kills = 0;
   simulatedSeconds = 0;
+  pages = 0;
+  pardoned = 0;
   readonly #planned = new Map<string, number>();
   readonly #happened = new Map<string, number>();
 
-  add({ violations, requests, kills, simulatedSeconds, planned, faultKinds }: UniverseResult): void {
+  add({ planned, faultKinds, ...result }: UniverseResult): void {
+    const { violations, requests, kills, simulatedSeconds, pagesExpected, pardoned } = result;
     this.violations += violations.length;
     this.requests += requests;
     this.kills += kills;
+    this.pages += pagesExpected;
+    this.pardoned += pardoned;
     this.simulatedSeconds += simulatedSeconds;
     for (const [kind, count] of Object.entries(planned))
       this.#planned.set(kind, count + (this.#planned.get(kind) ?? 0));
@@ -182,14 +187,16 @@ class Tally {
 }
 
 function conclude(tally: Tally, { json, seeds, seed }: SimOptions, terminal: Terminal): void {
-  const { violations, requests, kills, simulatedSeconds, faults, neverHappened } = tally;
+  const { violations, requests, kills, simulatedSeconds, pages, pardoned, faults, neverHappened } = tally;
   if (json) {
-    const told = { seeds, violations, requests, kills, simulatedSeconds, faults, neverHappened };
+    const told = { seeds, violations, requests, kills, simulatedSeconds, pages, pardoned, faults, neverHappened };
     return printJson(terminal, { event: 'summary', ...told });
   }
   const days = (simulatedSeconds / 86_400).toFixed(1);
   const all = `${seeds} universe${seeds === 1 ? '' : 's'} from seed ${seed} on, ${days} simulated days, ${requests} requests, ${kills} kills`;
   terminal.print(violations === 0 ? `${all}: no violation.` : `${all}: ${violations} violations.`);
+  if (pardoned > 0)
+    terminal.print(`${pardoned} URLs need not have been had: each met eight failures of the world or more.`);
   for (const kind of neverHappened)
     terminal.print(`Planned, and never happened: ${kind}. The run proves nothing of it.`);
 }

@@ -34,6 +34,21 @@ export type AdmissionCode = Extract<
   | 'trap_repeated_segments'
 >;
 
+const ADMISSION_CODES = {
+  out_of_scope: true,
+  too_deep: true,
+  excluded: true,
+  not_included: true,
+  trap_url_length: true,
+  trap_path_depth: true,
+  trap_repeated_segments: true,
+} as const satisfies Record<AdmissionCode, true>;
+
+/** Whether it was the rules of the crawl that a URL was refused by. */
+export function isAdmissionCode(code: Code): code is AdmissionCode {
+  return Object.hasOwn(ADMISSION_CODES, code);
+}
+
 export interface AdmissionRefusal {
   readonly code: AdmissionCode;
   /** What exactly: the pattern, the bound and what passed it, the segments that repeat. */

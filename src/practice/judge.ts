@@ -468,7 +468,7 @@ function judgeRepeat(bench: Bench, request: OpenRequest, span: Span): void {
 
 /** It was in hand when the actor crashed, and had not been recorded: it is asked for once more. */
 function isLapsed({ lapses }: HostRow, { startedAt, endedAt }: Span): boolean {
-  return lapses.some(({ at }) => startedAt < at && endedAt >= at - VISIT_MS_MAX);
+  return lapses.some(({ at }) => startedAt <= at && endedAt >= at - VISIT_MS_MAX);
 }
 
 /** 2xx rules, 304 those that it confirms; 4xx but 429 allows all (RFC 9309 §2.3.1.3); a redirect led to rules that this log can't tell; else unreachable. */

@@ -84,6 +84,7 @@ export interface StorePort {
   readSettings(): Promise<CrawlSettings>;
   /** What the store held when it was opened. */
   opened(): StoreOpening;
+  /** Waits for the commit that is being written. */
   close(): Promise<void>;
 }
 

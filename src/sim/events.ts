@@ -226,7 +226,8 @@ class SeededSimulation implements Simulation {
   }
 
   freeze(owner: Owner, forMs: number): void {
-    this.#frozenUntilMs.set(owner, this.nowMs + forMs);
+    // Who is frozen already does not thaw the sooner, or what waits would come in another order.
+    this.#frozenUntilMs.set(owner, Math.max(this.#frozenUntilMs.get(owner) ?? 0, this.nowMs + forMs));
   }
 
   shiftWall(byMs: number): void {

@@ -131,9 +131,16 @@ export function drawLandscape(settings: LandscapeSettings): Landscape {
   return { seeds, hosts: new Map(hosts.map((host) => [host.name, host])), pages };
 }
 
-/** What a crawl that starts at these seeds comes to. */
-export function truthOf({ pages }: Landscape, seeds: readonly string[]): Truth {
-  const reachable = walk(seeds, pages);
+/**
+ * What a crawl that starts at these seeds comes to.
+ * @param without URLs that need not have been had, nor what can be had through them only
+ */
+export function truthOf(
+  { pages }: Landscape,
+  seeds: readonly string[],
+  without: ReadonlySet<string> = new Set(),
+): Truth {
+  const reachable = walk(seeds, pages, without);
   const committed = new Set([...reachable].filter((url) => hasContent((pages.get(url) as Page).final)));
   return { reachable, committed };
 }
@@ -167,12 +174,14 @@ function hasContent(final: Final): boolean {
 }
 
 /** Breadth first, over what robots.txt allows in the end and DNS knows. */
-function walk(seeds: readonly string[], pages: ReadonlyMap<string, Page>): Set<string> {
+function walk(seeds: readonly string[], pages: ReadonlyMap<string, Page>, without: ReadonlySet<string>): Set<string> {
   const found = new Set<string>();
   const queue = [...seeds];
   for (let url = queue.shift(); url !== undefined; url = queue.shift()) {
     const page = pages.get(url);
     if (page === undefined || found.has(url) || page.host.nameFailures === null || !isAllowed(page.host, page.path))
+      continue;
+    if (without.has(url) || (page.final.kind === 'wall' && page.final.via !== null && without.has(page.final.via)))
       continue;
     found.add(url);
     if (page.final.kind === 'redirect') queue.push(page.final.target);

@@ -105,33 +105,39 @@ class SimulatedDisk implements Disk {
   #writing(inner: StorePort): Pick<StorePort, 'commit' | 'reopen' | 'close'> {
     const simulation = this.#simulation;
     let phase: 'ready' | 'writing' | 'failed' | 'closed' = 'ready';
+    let written: Promise<unknown> = Promise.resolve();
     const expect = (what: string, ...allowed: (typeof phase)[]): void => {
       if (!allowed.includes(phase))
         this.trespasses.push(`${what} while the store was ${phase}, at ${Math.round(simulation.nowMs)} ms`);
     };
+    const commit: StorePort['commit'] = async (batch, parts, sync) => {
+      expect(`commit ${batch}`, 'ready');
+      if (phase !== 'ready') throw new StoreError('store_io', `the store is ${phase}`);
+      phase = 'writing';
+      const fault = this.#drawFault();
+      await this.#wait(`write ${batch}`, 0.1, sync ? 12 : 3);
+      if (fault === 'inside') this.#options.failInside?.();
+      try {
+        if (fault === 'before') throw new StoreError('store_io', 'an injected error before the write');
+        const receipt = await inner.commit(batch, parts, sync);
+        this.onApplied(++this.commits);
+        this.heldUpSinceMs = null;
+        await this.#wait(`acknowledge ${batch}`, 0.05, 3);
+        if (fault === 'after') throw new StoreError('store_io', 'an injected error after the write');
+        phase = 'ready';
+        return receipt;
+      } catch (error) {
+        phase = 'failed';
+        this.errors += 1;
+        this.heldUpSinceMs ??= this.#simulation.nowMs;
+        throw error;
+      }
+    };
     return {
-      commit: async (batch, parts, sync) => {
-        expect(`commit ${batch}`, 'ready');
-        if (phase !== 'ready') throw new StoreError('store_io', `the store is ${phase}`);
-        phase = 'writing';
-        const fault = this.#drawFault();
-        await this.#wait(`write ${batch}`, 0.1, sync ? 12 : 3);
-        if (fault === 'inside') this.#options.failInside?.();
-        try {
-          if (fault === 'before') throw new StoreError('store_io', 'an injected error before the write');
-          const receipt = await inner.commit(batch, parts, sync);
-          this.onApplied(++this.commits);
-          this.heldUpSinceMs = null;
-          await this.#wait(`acknowledge ${batch}`, 0.05, 3);
-          if (fault === 'after') throw new StoreError('store_io', 'an injected error after the write');
-          phase = 'ready';
-          return receipt;
-        } catch (error) {
-          phase = 'failed';
-          this.errors += 1;
-          this.heldUpSinceMs ??= this.#simulation.nowMs;
-          throw error;
-        }
+      commit: (batch, parts, sync) => {
+        const receipt = commit(batch, parts, sync);
+        written = receipt.catch(() => {});
+        return receipt;
       },
       reopen: async () => {
         expect('reopen', 'failed', 'ready');
@@ -141,6 +147,7 @@ class SimulatedDisk implements Disk {
         return opening;
       },
       close: async () => {
+        await written;
         expect('close', 'ready', 'failed');
         phase = 'closed';
         await this.#wait('close', 1, 10);

@@ -98,6 +98,8 @@ export interface UniverseResult {
   /** Lines of pages.jsonl. */
   readonly pages: number;
   readonly pagesExpected: number;
+  /** URLs to which the world was so bad that they need not have been had. */
+  readonly pardoned: number;
   readonly repeatsExcused: number;
   /** Deeds of the plan by kind, whether they came to pass or not. */
   readonly planned: Readonly<Record<string, number>>;
@@ -158,6 +160,7 @@ class Universe {
   readonly #disk: Disk;
   readonly #parsers: SimulatedParsers;
   readonly #moments: Moment[] = [];
+  readonly #powerLossesAtMs: number[] = [];
   readonly #violations: UniverseViolation[] = [];
   /** Deeds that wait for a number of commits or requests, and for some milliseconds after it. */
   readonly #armed = { commit: new Map<number, [Deed, number][]>(), request: new Map<number, [Deed, number][]>() };
@@ -167,6 +170,7 @@ class Universe {
   readonly #tally = {
     kills: 0,
     powerLosses: 0,
+    pardoned: 0,
     stops: 0,
     freezes: 0,
     clockJumps: 0,
@@ -281,8 +285,8 @@ class Universe {
     return owed;
   }
 
-  #truth(): Truth {
-    return truthOf(this.#landscape, [...this.#landscape.seeds, ...this.#operators.sown]);
+  #truth(without?: ReadonlySet<string>): Truth {
+    return truthOf(this.#landscape, [...this.#landscape.seeds, ...this.#operators.sown], without);
   }
 
   // -- lives ------------------------------------------------------------------------------------------------------
@@ -440,6 +444,7 @@ class Universe {
         return life.end({ why: 'killed', downMs: deed.downMs });
       case 'power-loss':
         this.#tally.powerLosses += 1;
+        this.#powerLossesAtMs.push(this.#simulation.nowMs);
         return life.end({ why: 'powerless', downMs: deed.downMs });
       case 'cut':
         return this.#cut(deed.forMs, deed.silent);
@@ -448,7 +453,7 @@ class Universe {
       case 'freeze':
         this.#tally.freezes += 1;
         this.#remember(`frozen for ${Math.round(deed.forMs)} ms`);
-        this.#frozen = { fromMs: this.#simulation.nowMs, untilMs: this.#simulation.nowMs + deed.forMs };
+        this.#frozen = frozenFurther(this.#frozen, this.#simulation.nowMs, deed.forMs);
         return this.#simulation.freeze(life.owner, deed.forMs);
       case 'pause':
         return this.#operators.pause(deed.forMs);
@@ -519,7 +524,10 @@ class Universe {
     const setbacksOf = (url: string): number => this.#web.setbacksOf(url);
     const cuts = this.#web.cuts.filter(isPlain);
     const [settings, landscape, truth] = [this.#settings, this.#landscape, this.#truth()];
-    await judgeDisk({ settings, landscape, truth, pages, store, setbacksOf, cuts }, accuse);
+    const truthWithout = (without: ReadonlySet<string>): Truth => this.#truth(without);
+    const powerLossesAtMs = this.#powerLossesAtMs;
+    const evidence = { settings, landscape, truth, truthWithout, powerLossesAtMs, pages, store, setbacksOf, cuts };
+    this.#tally.pardoned = (await judgeDisk(evidence, accuse)).size;
     await store.close();
     for (const detail of (await this.#memory.readArchive?.()) ?? []) accuse('archive', detail);
   }
@@ -534,7 +542,9 @@ class Universe {
     }
     const { kills, powerLosses, actorCrashes } = this.#tally;
     for (const [url, deaths] of this.#parsers.crashes) {
-      if (deaths > WORKER_DEATHS_MAX + kills + powerLosses + actorCrashes)
+      // What was excluded for a while and is brought again starts afresh.
+      const lives = this.#operators.sown.includes(url) ? 2 : 1;
+      if (deaths > lives * WORKER_DEATHS_MAX + kills + powerLosses + actorCrashes)
         this.#accuse('poison', `${url} killed ${deaths} workers`);
     }
     for (const cut of this.#web.cuts) judgeCut(cut, (rule, detail) => this.#accuse(rule, detail));
@@ -568,6 +578,7 @@ class Universe {
       commits: this.#disk.commits,
       pages: this.#tally.pages,
       pagesExpected: this.#truth().committed.size,
+      pardoned: this.#tally.pardoned,
       repeatsExcused: verdict.stats.repeatsExcused,
       planned: this.#planned(),
       violations: this.#violations,
@@ -634,4 +645,13 @@ type LifeEnd =
 function diskOptions(memory: EngineMemory, { failingCommits }: Plan): DiskOptions {
   const options = { open: () => memory.open(), failing: failingCommits };
   return memory.failInside === undefined ? options : { ...options, failInside: () => memory.failInside?.() };
+}
+
+/** A freeze may come while another one lasts. */
+function frozenFurther(
+  { fromMs, untilMs }: { readonly fromMs: number; readonly untilMs: number },
+  nowMs: number,
+  forMs: number,
+): { readonly fromMs: number; readonly untilMs: number } {
+  return { fromMs: nowMs < untilMs ? fromMs : nowMs, untilMs: Math.max(untilMs, nowMs + forMs) };
 }

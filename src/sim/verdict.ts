@@ -23,6 +23,8 @@ export interface PageTold {
   readonly canonical: string;
   readonly status: number;
   readonly outcome: 'fetched' | 'unchanged';
+  /** By the crawl's wall clock. */
+  readonly fetchedAt: string;
 }
 
 /** Of the simulated crawl's patience; what the judge holds it to, in its own words. */
@@ -52,6 +54,10 @@ export interface Evidence {
   readonly settings: UniverseSettings;
   readonly landscape: Landscape;
   readonly truth: Truth;
+  /** The truth without what can be had only through these. */
+  readonly truthWithout: (without: ReadonlySet<string>) => Truth;
+  /** When the machine died, in simulated time. */
+  readonly powerLossesAtMs: readonly number[];
   readonly pages: readonly PageTold[];
   readonly store: StorePort;
   /** Failures that the world has dealt a URL, and that use its deliveries. */
@@ -64,41 +70,56 @@ export interface Evidence {
 const DELIVERIES_MAX = 8;
 /** Attempts that say of a host what may be said of the way there. */
 const UNREACHED: ReadonlySet<string> = new Set(['connect_failed', 'connection_reset', 'timeout', 'dns_failed']);
+/** A visit that began longer ago than this is on the disk: its request, its reading, a held write, and the sync. */
+const UNSYNCED_MS_MAX = 60_000;
 /** What was under way as it began may have been judged just before. */
 const CUT_MARGIN_MS = 1_000;
 
-/** By files and registry (D1, D2, L4): of a crawl that had nothing left to do, everything; of another, that nothing is lost. */
-export async function judgeDisk(evidence: Evidence, accuse: Accuse): Promise<void> {
-  judgePages(evidence, accuse);
+/**
+ * By files and registry (D1, D2, L4): of a crawl that had nothing left to do, everything; of another, that nothing is lost.
+ * Returns the URLs that need not have been had, as the world was so bad to them that giving them up was right.
+ */
+export async function judgeDisk(evidence: Evidence, accuse: Accuse): Promise<ReadonlySet<string>> {
+  const { store, landscape, settings } = evidence;
+  const pardoned = pardonedOf(evidence);
+  const owed = pardoned.size === 0 ? evidence.truth : evidence.truthWithout(pardoned);
+  judgePages(evidence, owed, accuse);
   await judgeAttempts(evidence, accuse);
-  if (evidence.settings.forMs > 0 || mayHaveGivenUp(evidence)) return judgeRows(evidence, accuse);
-  const { store, truth, landscape } = evidence;
+  await judgeRows(evidence, accuse);
+  if (settings.forMs > 0) return pardoned;
   const { ready, waiting, parked } = store.opened().totals;
   if (ready + waiting + parked > 0)
     accuse('left-over', `${ready} ready, ${waiting} waiting and ${parked} parked are left`);
-  for (const url of truth.reachable) judgeRecord(await recordOf(store, url), pageOf(landscape, url), accuse);
+  for (const url of owed.reachable) judgeRecord(await recordOf(store, url), pageOf(landscape, url), accuse);
+  return pardoned;
 }
 
-function judgePages(evidence: Evidence, accuse: Accuse): void {
-  const { settings, pages } = evidence;
-  const { committed } = evidence.truth;
-  const counts = new Map<string, number>();
+function judgePages(evidence: Evidence, owed: Truth, accuse: Accuse): void {
+  const { settings, pages, truth } = evidence;
+  const told = new Map<string, number[]>();
   const confirmed = new Set<string>();
-  for (const { canonical, outcome } of pages) {
+  for (const { canonical, outcome, fetchedAt } of pages) {
     if (outcome === 'unchanged') confirmed.add(canonical);
-    else counts.set(canonical, (counts.get(canonical) ?? 0) + 1);
+    else told.set(canonical, [...(told.get(canonical) ?? []), Date.parse(fetchedAt) - WALL_START_MS]);
   }
-  for (const [url, count] of counts) {
-    // Where power took a visit's records with it, though not all of its history, it is made once more, in full.
-    if (count > 1 + settings.powerLosses) accuse('double', `${url} stands in pages.jsonl ${count} times`);
-    if (!committed.has(url)) accuse('unexpected', `${url} stands in pages.jsonl`);
+  for (const [url, timesMs] of told) {
+    const unexcused = timesMs.slice(0, -1).filter((atMs) => !mayHaveBeenLost(evidence, atMs)).length;
+    if (unexcused > 0) accuse('double', `${url} stands in pages.jsonl ${timesMs.length} times`);
+    if (!truth.committed.has(url)) accuse('unexpected', `${url} stands in pages.jsonl`);
   }
-  if (settings.forMs > 0 || mayHaveGivenUp(evidence)) return;
-  for (const url of committed) {
-    if (!counts.has(url)) accuse('lost', `${url} was never committed`);
+  if (settings.forMs > 0) return;
+  for (const url of owed.committed) {
+    if (!told.has(url)) accuse('lost', `${url} was never committed`);
     if (settings.again && !confirmed.has(url)) accuse('unasked', `${url} was not told as unchanged`);
     if (!settings.again && confirmed.has(url)) accuse('asked-again', `${url} was told as unchanged`);
   }
+}
+
+/** Its line was written so shortly before the power went that its records may have been lost: then it is made once more. */
+function mayHaveBeenLost({ powerLossesAtMs, settings }: Evidence, fetchedAtMs: number): boolean {
+  // The line says when by a wall clock that jumps.
+  if (settings.clockJumps > 0) return powerLossesAtMs.length > 0;
+  return powerLossesAtMs.some((atMs) => fetchedAtMs < atMs && fetchedAtMs > atMs - UNSYNCED_MS_MAX);
 }
 
 function judgeRecord(record: UrlRecord | null, page: Page, accuse: Accuse): void {
@@ -107,10 +128,10 @@ function judgeRecord(record: UrlRecord | null, page: Page, accuse: Accuse): void
   if (record.state !== expected) accuse('state', `${page.url} is ${record.state}, not ${expected}`);
 }
 
-/** The world may have been so bad to a URL that giving it up was right: then what lies behind it is not asked for. */
-function mayHaveGivenUp({ truth, landscape, setbacksOf }: Evidence): boolean {
+/** The world was so bad to them that giving them up was right. */
+function pardonedOf({ truth, landscape, setbacksOf }: Evidence): Set<string> {
   const isFine = (url: string): boolean => stateOf(pageOf(landscape, url).final) !== 'dead';
-  return [...truth.reachable].some((url) => setbacksOf(url) >= DELIVERIES_MAX && isFine(url));
+  return new Set([...truth.reachable].filter((url) => setbacksOf(url) >= DELIVERIES_MAX && isFine(url)));
 }
 
 /** B5: what fails while nothing gets through says nothing of a URL. */

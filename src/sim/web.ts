@@ -79,6 +79,8 @@ interface Exchange {
   status: number | null;
   /** Nothing gets through to the client any more. */
   isCutOff: boolean;
+  /** The part of the crawler that asked has crashed before it arrived. */
+  isForgotten: boolean;
 }
 
 export function createWeb(simulation: Simulation, landscape: Landscape, settings: WebSettings): SimulatedWeb {
@@ -145,6 +147,8 @@ class WebAtWork implements SimulatedWeb {
 
   lapsed(host: HostName | null): void {
     this.log.push({ e: 'C', t: this.#simulation.nowMs, h: host });
+    for (const exchange of this.#open)
+      if (exchange.host.name === host && exchange.phase === 'under-way') exchange.isForgotten = true;
   }
 
   cut(forMs: number, silent: boolean): Cut | null {
@@ -233,6 +237,7 @@ class WebAtWork implements SimulatedWeb {
       phase: 'under-way',
       status: null,
       isCutOff: false,
+      isForgotten: false,
     };
     const interrupt = (): void => this.#giveUp(exchange, 'interrupted');
     if (signal.aborted) return resolve(failure('interrupted', 'interrupted before it began', 0));
@@ -306,6 +311,7 @@ class WebAtWork implements SimulatedWeb {
       c: exchange.id,
       a: exchange.host.address,
     });
+    if (exchange.isForgotten) this.log.push({ e: 'C', t: this.#simulation.nowMs, h: exchange.host.name });
     this.onArrived(++this.#arrived, exchange.request.url);
     if (!this.#simulation.isAlive(exchange.owner)) return this.#end(exchange, null, 'abort');
     const page = this.#landscape.pages.get(exchange.request.url);

@@ -151,20 +151,31 @@ class Store implements StorePort {
         distrust,
         leap: SEQUENCES_UNDER_WAY,
       });
+      if (this.#isClosed()) {
+        await shut(session);
+        throw closed();
+      }
       this.#phase = { is: 'open', session };
       this.#opening = { ...opening, unclean: this.#opening.unclean };
       return this.#opening;
     } catch (failed) {
       const failure = storeErrorFrom(failed, "the store can't be opened again");
+      if (this.#isClosed()) throw failure;
       this.#phase = { is: 'failed', error: failure, session: null, distrust };
       throw failure;
     }
   }
 
+  #isClosed(): boolean {
+    return this.#phase.is === 'closed';
+  }
+
   async close(): Promise<void> {
+    // Whoever closes may have waited for it as long as he could.
+    if (this.#phase.is === 'committing') await this.#phase.over;
     const phase = this.#phase;
     if (phase.is === 'closed') return;
-    if (phase.is === 'committing') throw new Error('a commit is being written');
+    if (phase.is === 'committing') throw new Error('a commit was begun while the store was to be closed');
     this.#phase = { is: 'closed' };
     if (phase.session === null) return;
     try {

@@ -12,7 +12,7 @@ import { drawsFrom, WALL_AHEAD_MS } from './support/instants.js';
 import { rulesInForce } from '../../src/policy/last-look.js';
 import { compileRobots } from '../../src/policy/robots/match.js';
 import { readRobots } from '../../src/policy/robots/read.js';
-import { candidateOf, hostPart, NO_TOTALS, receiptOf, settingsOf } from './support/records.js';
+import { candidateOf, hostPart, NO_TOTALS, receiptOf, recordOf, settingsOf } from './support/records.js';
 import { of, Stage, told } from './support/stage.js';
 
 function props(changes: Partial<Props> = {}): Props {
@@ -362,6 +362,32 @@ describe('the rules of the crawl', () => {
     stage.tell({ type: 'change', command: 8, change: { admit: ['/private/'] } });
     stage.tell(visit(found([candidateOf('http://a.example/private/2')])));
     expect(admittedIn(stage.take())).toHaveLength(1);
+  });
+
+  it('D1: a refusal by rules that were taken back since does not stand: the URL is queued, with a number of its own', () => {
+    const attempt = { atMs: 1, outcome: 'refused', code: 'excluded', status: null, tier: 1, durationMs: 0 } as const;
+    const from = { queue: 'ready', priority: 2, sequence: 5 } as const;
+    const refused = (url: string) => ({
+      from,
+      to: null,
+      record: recordOf(url, { state: 'refused', attempts: [attempt] }),
+    });
+    const part = hostPart('a.example', 1, {
+      moves: [refused('http://a.example/private/1'), refused('http://a.example/secret/2')],
+    });
+    const stage = crawling();
+    stage.tell({ type: 'change', command: 7, change: { exclude: ['/private/', '/secret/'] } });
+    stage.tell({ type: 'change', command: 8, change: { admit: ['/private/'] } });
+    stage.take();
+    stage.tell({ type: 'visited', part, found: null });
+    expect(partsOf(stage.take())).toMatchObject([
+      {
+        moves: [
+          { from, to: { queue: 'ready', priority: 2, sequence: 100 }, record: { state: 'queued' } },
+          { from, to: null, record: { state: 'refused' } },
+        ],
+      },
+    ]);
   });
 
   it('a pause holds the permits, a second one changes nothing, and a paused store begins paused', () => {

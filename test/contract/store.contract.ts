@@ -495,6 +495,14 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(gunzipSync(await ground.bytes(WARC)).toString()).toContain('warcinfo');
     });
 
+    it('D1: closing waits for the commit that is being written', async () => {
+      const written = store.commit(1, [seedPart([admission('http://a.test/1', 1)])], false);
+      await store.close();
+      expect((await written).totals).toMatchObject({ ready: 1 });
+      store = await ground.open();
+      expect(store.opened()).toMatchObject({ unclean: false, notes: [], totals: { ready: 1 } });
+    });
+
     it.each([WARC, PAGES])('queues again what a damaged %s lost beyond the last sync', async (file) => {
       await store.commit(1, [seedPart([1, 2, 3].map((i) => admission(`http://a.test/${i}`, i)))], true);
       for (const i of [1, 2, 3]) await store.commit(i + 1, [visitPart(`http://a.test/${i}`, i)], true);
