@@ -47,7 +47,7 @@ const SERVICES =
 
 const RUNS = /^(?:|module|(?:text|application)\/(?:x-)?(?:java|ecma)script|text\/babel)$/;
 /** Builders name what they build by its content. */
-const BUILT = /[.-][\w-]*\d[\w-]{5,}\.m?js(?:$|\?)|\/_next\/|\/_nuxt\/|\bchunks?[./-]/;
+const BUILT = /[.-](?:[\w-]*\d[\w-]{5,}|[0-9a-f]{8,})\.m?js(?:$|\?)|\/_next\/|\/_nuxt\/|\bchunks?[./-]/;
 /** A shorter one switches a class or counts a visit. */
 const OWN_CODE_MIN = 120;
 
@@ -206,7 +206,7 @@ class MakeReading implements MarkupListener {
         this.show('frames');
         return;
       case 'iframe':
-        if (!isHidden(attributes) && attribute(attributes, 'src') !== null) this.show('frames');
+        if (!isHidden(attributes) && leadsOn(attribute(attributes, 'src'))) this.show('frames');
         return;
       case 'input':
         if (!FIELD_TYPES_UNSEEN.has((attribute(attributes, 'type') ?? 'text').toLowerCase())) this.show('fields');
@@ -289,7 +289,11 @@ function isHidden(attributes: Attributes): boolean {
   for (const { name, value } of attributes) {
     if (name === 'hidden') return true;
     if ((name === 'width' || name === 'height') && /^\s*[01](?:px)?\s*$/.test(value)) return true;
-    if (name === 'style' && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(value)) return true;
+    if (
+      name === 'style' &&
+      /display\s*:\s*none|visibility\s*:\s*hidden|(?:width|height)\s*:\s*[01](?:px)?\s*(?:;|$)/i.test(value)
+    )
+      return true;
   }
   return false;
 }

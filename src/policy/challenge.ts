@@ -86,6 +86,8 @@ export const PHRASES_TEXT_MAX = 600;
 const BARE_TEXT_MAX = 400;
 const DOOR_TEXT_MAX = 1_500;
 export const MARKERS_TEXT_MAX = 4_000;
+/** What a script does speaks for a door where it does it without a word. */
+const DEED_TEXT_MAX = 100;
 const POINTS_BARE = 3;
 const POINTS_DOOR = 4;
 const POINTS_WORDY = 8;
@@ -124,6 +126,7 @@ export function isWorthALook({ title, text, links, source }: FirstSight, terms: 
   if (!terms.byMarkers || text.length > MARKERS_TEXT_MAX || links > DOOR_LINKS_MAX) return false;
   if (title !== null && titleWeight(title) !== undefined) return true;
   if (text.length <= PHRASES_TEXT_MAX && phraseIn(text.toLowerCase()) !== undefined) return true;
+  if (text.length <= DEED_TEXT_MAX && source.includes('document.cookie')) return true;
   return traceOf(terms.markers).test(source);
 }
 
@@ -191,10 +194,22 @@ function evidenceInBare(measures: ChallengeMeasures, make: PageMake, terms: Chal
       evidence.push({ points: WEIGHTS.likely, reason: `it was refused with the header ${name.toLowerCase()}` });
     }
   }
+  const deed = text.length <= DEED_TEXT_MAX ? deedIn(make.code) : null;
+  if (deed !== null) evidence.push(deed);
   if (evidence.length > 0 && make.links === 0 && make.ownScripts > 0) {
     evidence.push({ points: WEIGHTS.slight, reason: 'it has scripts and leads nowhere' });
   }
   return evidence;
+}
+
+/** Who can keep a cookie and comes again is a browser: what the plainest of doors want to know. */
+function deedIn(code: string): Evidence | null {
+  if (!code.includes('document.cookie=')) return null;
+  if (/\blocation\.reload\(/.test(code)) {
+    return { points: WEIGHTS.sure, reason: 'its script sets a cookie and loads it again' };
+  }
+  const isGoing = /\blocation(?:\.href)?=|\blocation\.(?:replace|assign)\(/.test(code);
+  return isGoing ? { points: WEIGHTS.likely, reason: 'its script sets a cookie and goes on' } : null;
 }
 
 /** One piece for each vendor, the heaviest. @param namesAtMost names that are no address weigh no more. */
@@ -297,7 +312,7 @@ function shellReasons({ text, markupBytes, make }: ChallengeMeasures, terms: Cha
 function holderReason({ holder, said, links }: PageMake, isWeighty: boolean): string | null {
   if (holder === null || links > SHELL_LINKS_MAX || said.length > SHELL_TEXT_MAX) return null;
   if (holder.shown > 1 || !isNothing(holder.said)) return null;
-  if (!holder.isUsual && !(isWeighty && links === 0)) return null;
+  if (!holder.isUsual && !(isWeighty && links === 0 && isNothing(said))) return null;
   return `its element ${holder.name} waits for scripts to fill it`;
 }
 

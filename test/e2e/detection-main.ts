@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { configSchema } from '../../src/config/schema.js';
 import type { ChallengeFinding, ChallengeKind } from '../../src/domain/parsing.js';
 import { readPage } from '../../src/page/reading.js';
-import { madePages, undecidedPages } from '../corpus/corpus.js';
+import { MARKERS } from '../../src/policy/challenge-markers.js';
+import { madePages, undecidedPages, unseenPages } from '../corpus/corpus.js';
 import type { MadePage } from '../corpus/made-page.js';
 
 const RECALL_MIN = 0.98;
@@ -22,8 +23,20 @@ const { challenge: TERMS } = configSchema.parse({});
 const isWhole = !process.argv.includes('--without-held-out');
 let isFailed = false;
 
-madeFigures('tuned by', (page) => !page.isHeldOut);
-if (isWhole) madeFigures('held out', (page) => page.isHeldOut);
+madeFigures(
+  'made pages, tuned by',
+  madePages().filter(({ isHeldOut }) => !isHeldOut),
+);
+if (isWhole) {
+  madeFigures(
+    'made pages, held out',
+    madePages().filter(({ isHeldOut }) => isHeldOut),
+  );
+  withoutMarkers();
+  const wasFailed = isFailed;
+  madeFigures('kinds that nothing was tuned by (told, not promised)', unseenPages());
+  isFailed = wasFailed;
+}
 undecided();
 realFigures();
 process.exitCode = isFailed ? 1 : 0;
@@ -40,11 +53,9 @@ interface Judged {
   readonly finding: ChallengeFinding | null;
 }
 
-function madeFigures(label: string, isMeant: (page: MadePage) => boolean): void {
-  const judged = madePages()
-    .filter(isMeant)
-    .map((page): Judged => ({ page, finding: foundIn(Buffer.from(page.html), page) }));
-  console.log(`\n== made pages, ${label}: ${judged.length}, ${share(judged.filter(isBorderline), judged)} borderline`);
+function madeFigures(label: string, pages: readonly MadePage[]): void {
+  const judged = pages.map((page): Judged => ({ page, finding: foundIn(Buffer.from(page.html), page) }));
+  console.log(`\n== ${label}: ${judged.length}, ${share(judged.filter(isBorderline), judged)} borderline`);
   for (const truth of ['challenge', 'script_shell'] as const) recallOf(truth, judged);
   honestOf(judged);
 }
@@ -97,6 +108,35 @@ function list(what: string, judged: readonly Judged[]): void {
     );
   }
   if (judged.length > LISTED) console.log(`  ${what}: and ${judged.length - LISTED} more`);
+}
+
+/** Doors of makers that nobody has heard of: the same ones without headers and without any marker, words and shape left. */
+function withoutMarkers(): void {
+  const texts = MARKERS.map(({ text }) =>
+    text
+      .split(/(?<=[=(])|(?=[=(])/)
+      .map(escaped)
+      .join('\\s*'),
+  );
+  const pattern = new RegExp(texts.join('|'), 'gi');
+  const judged = madePages()
+    .filter(({ truth }) => truth === 'challenge')
+    .map((page): Judged => {
+      const html = page.html.replace(pattern, 'unknown');
+      return { page, finding: foundIn(Buffer.from(html), { status: page.status, headers: page.headers.slice(0, 1) }) };
+    });
+  console.log('\n== the same doors without any known marker or header, by words and shape alone (told, not promised)');
+  console.log(
+    `challenge: recall ${share(
+      judged.filter(({ finding }) => finding !== null),
+      judged,
+    )}`,
+  );
+  table(judged, ({ finding }) => finding !== null);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 }
 
 function undecided(): void {
