@@ -1,5 +1,6 @@
 /** The made pages of the corpus, all of them. */
 import { CHALLENGES } from './challenge-pages.js';
+import { LATER_CHALLENGES, LATER_HONEST, LATER_SHELLS } from './later-pages.js';
 import { type MadePage, makeAll } from './made-page.js';
 import { SHELLS } from './shell-pages.js';
 import { BORDERLINE, THIN, UNDECIDED } from './thin-pages.js';
@@ -16,9 +17,13 @@ export const EACH = 30;
 
 export function madePages(each = EACH, firstSeed = 1): MadePage[] {
   return [
-    ...makeAll(CHALLENGES, 'challenge', { each, firstSeed, isBorderline: WORDY_DOORS }),
-    ...makeAll(SHELLS, 'script_shell', { each, firstSeed: firstSeed + 1_000_003, isBorderline: FURNISHED_SHELLS }),
-    ...makeAll(THIN, null, { each, firstSeed: firstSeed + 2_000_003 }),
+    ...makeAll({ ...CHALLENGES, ...LATER_CHALLENGES }, 'challenge', { each, firstSeed, isBorderline: WORDY_DOORS }),
+    ...makeAll({ ...SHELLS, ...LATER_SHELLS }, 'script_shell', {
+      each,
+      firstSeed: firstSeed + 1_000_003,
+      isBorderline: FURNISHED_SHELLS,
+    }),
+    ...makeAll({ ...THIN, ...LATER_HONEST }, null, { each, firstSeed: firstSeed + 2_000_003 }),
     ...makeAll(BORDERLINE, null, { each, isBorderline: true, firstSeed: firstSeed + 3_000_017 }),
   ];
 }
