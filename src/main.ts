@@ -337,6 +337,7 @@ export function planTree(
       linksMax: config.page.linksMax,
       links: config.links,
       robotsMeta: { obeyed: config.robots.meta, productToken },
+      challenge: config.challenge,
       archive: config.archive.enabled,
       ...(delivers === undefined ? {} : { delivers }),
       metadata: config.archive.metadata,

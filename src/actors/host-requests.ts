@@ -321,6 +321,7 @@ function giveToParser(
       linksMax: props.linksMax,
       links: props.links,
       robotsMeta: props.robotsMeta,
+      challenge: props.challenge,
       // P6: nothing is kept under the URL of another host.
       archive: props.archive && !isForeign,
       metadata: props.archive && !isForeign && props.metadata ? foundBy(visit, result.durationMs) : null,

@@ -4,7 +4,7 @@
 import type { DeliveryTerms } from '../domain/delivery.js';
 import type { FetchResult, Header, Rendered, VettedAddress, Resolution } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
-import type { FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
+import type { ChallengeTerms, FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
 import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
 import type { AddressRange } from '../policy/addresses.js';
 import type { BackQueue } from '../policy/back-queue.js';
@@ -47,6 +47,7 @@ export interface Props {
   readonly linksMax: number;
   readonly links: FollowedLinks;
   readonly robotsMeta: RobotsMetaTerms;
+  readonly challenge: ChallengeTerms;
   readonly archive: boolean;
   /** What goes with each page to whoever embeds the crawl; absent where nobody does. */
   readonly delivers?: DeliveryTerms;

@@ -170,6 +170,44 @@ export interface ConfigOptions {
      */
     readonly nofollow?: 'skip' | 'follow';
   };
+  /** Doors in front of pages, and scripts' empty shells. */
+  readonly challenge?: {
+    /**
+     * Look at the headers of an answer.
+     * True or false. Default: `true`.
+     */
+    readonly byHeaders?: boolean;
+    /**
+     * Look at the title, the addresses, the scripts and the names in a page.
+     * True or false. Default: `true`.
+     */
+    readonly byMarkers?: boolean;
+    /**
+     * Look at how little a page says: a script's empty shell.
+     * True or false. Default: `true`.
+     */
+    readonly byDensity?: boolean;
+    /**
+     * More of what only a door has in an address, a script or a name, in any case.
+     * A list, each of it a text. Default: `[]`.
+     */
+    readonly markers?: readonly string[];
+    /**
+     * More headers that only a door is sent with.
+     * Header names, or name: value, as in x-guard: denied. Default: `[]`.
+     */
+    readonly headers?: readonly string[];
+    /**
+     * A larger page should say something.
+     * A whole number from 0 to 1073741824 (bytes). Default: `2048`.
+     */
+    readonly densityMarkupBytes?: number;
+    /**
+     * A page with less visible text says next to nothing.
+     * A whole number from 0 to 100000 (characters). Default: `200`.
+     */
+    readonly densityTextCharacters?: number;
+  };
   /** Reading pages. */
   readonly page?: {
     /**

@@ -175,6 +175,36 @@ export const configSchema = z.strictObject({
     forms: option(z.boolean(), false, 'What a form that asks by GET leads to when it is sent as it stands.'),
     nofollow: option(z.enum(['skip', 'follow']), 'skip', 'Links with rel=nofollow.'),
   }),
+  challenge: group("Doors in front of pages, and scripts' empty shells", {
+    byHeaders: option(z.boolean(), true, 'Look at the headers of an answer.'),
+    byMarkers: option(z.boolean(), true, 'Look at the title, the addresses, the scripts and the names in a page.'),
+    byDensity: option(z.boolean(), true, "Look at how little a page says: a script's empty shell."),
+    markers: option(
+      z.array(z.string().min(6).max(200)).max(1_000),
+      [],
+      'More of what only a door has in an address, a script or a name, in any case.',
+    ),
+    headers: option(
+      z
+        .array(
+          z
+            .string()
+            .max(500)
+            .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+(: ?[\x20-\x7e]+)?$/),
+        )
+        .max(100)
+        .meta({ title: 'header names, or name: value, as in x-guard: denied' }),
+      [],
+      'More headers that only a door is sent with.',
+    ),
+    densityMarkupBytes: option(whole(0, 1_024 * MIB), 2_048, 'A larger page should say something.', bytes),
+    densityTextCharacters: option(
+      whole(0, 100_000),
+      200,
+      'A page with less visible text says next to nothing.',
+      'characters',
+    ),
+  }),
   page: group('Reading pages', {
     linksMax: option(whole(0, 1_000_000), 5_000, 'Links taken from one page; the rest is counted and left.', 'links'),
     threads: option(whole(1, 64), 2, 'Threads that read pages; without a value, by the number of cores.', 'threads'),

@@ -21,6 +21,21 @@ export interface RobotsMetaTerms {
   readonly productToken: string;
 }
 
+/** By what doors in front of pages, and scripts' empty shells, are told from pages; what is added to what is known. */
+export interface ChallengeTerms {
+  readonly byHeaders: boolean;
+  readonly byMarkers: boolean;
+  readonly byDensity: boolean;
+  /** Parts of addresses, scripts and names in markup, in any case. */
+  readonly markers: readonly string[];
+  /** `name` or `name: value`, in any case. */
+  readonly headers: readonly string[];
+  /** A larger page is looked at for what little it says. */
+  readonly densityMarkupBytes: number;
+  /** What says less than that, in UTF-16 units of visible text, says little. */
+  readonly densityTextCharacters: number;
+}
+
 /** A door that wants to know who asks, or what shows nothing before its scripts have run. */
 export type ChallengeKind = 'challenge' | 'script_shell';
 
@@ -58,6 +73,7 @@ export interface ParseTask {
   readonly linksMax: number;
   readonly links: FollowedLinks;
   readonly robotsMeta: RobotsMetaTerms;
+  readonly challenge: ChallengeTerms;
   /** Make the archive records. */
   readonly archive: boolean;
   /** Among them one that says how the page was found and what it links to; null: none. */

@@ -86,8 +86,9 @@ function extrasOf(
   };
 }
 
-function askedOf({ url, finalUrl, headers, links, robotsMeta }: ParseTask): Asked {
-  return { url: finalUrl ?? url, headers, forms: links.forms, productToken: robotsMeta.productToken };
+function askedOf({ url, finalUrl, status, headers, links, robotsMeta, challenge }: ParseTask): Asked {
+  const { forms } = links;
+  return { url: finalUrl ?? url, status, headers, challenge, forms, productToken: robotsMeta.productToken };
 }
 
 function unparsed(code: UnparsedPage['code'], detail: string, archive: ArchiveRecords | null): UnparsedPage {

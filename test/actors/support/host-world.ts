@@ -16,6 +16,7 @@ import type { BlockedRows, Effect, QueueHead } from '../../../src/protocols/effe
 import type { Errand, Message, RobotsFound } from '../../../src/protocols/host.js';
 import type { HostSnapshot } from '../../../src/protocols/host-snapshot.js';
 import type { Ask, Doubt, NetworkWord, Overdue, Permit, Verdict } from '../../../src/protocols/workbench.js';
+import { CHALLENGE_TERMS } from '../../support/challenge-terms.js';
 import { drawsFrom, WALL_AHEAD_MS } from './instants.js';
 import { ANY_RULES, candidateOf, headOf, readyEntry } from './records.js';
 import { of, Stage, told } from './stage.js';
@@ -38,6 +39,7 @@ export const PROPS: Props = {
   linksMax: 10,
   links: { embeds: true, forms: false, nofollow: 'skip' },
   robotsMeta: { obeyed: true, productToken: 'TestBot' },
+  challenge: CHALLENGE_TERMS,
   archive: false,
   metadata: false,
   parserThreads: 2,
