@@ -6,6 +6,7 @@ import { daemonCommand } from './daemon.js';
 import { excludeCommand } from './exclude.js';
 import { hostCommand, hostsCommand } from './hosts.js';
 import { robotsCommand } from './robots.js';
+import { judgeCommand } from './judge.js';
 import { inspectCommand } from './inspect.js';
 import { pauseCommand, resumeCommand } from './pause.js';
 import { practiceCommand } from './practice.js';
@@ -27,6 +28,7 @@ export const COMMANDS: readonly CommandFactory[] = [
   resumeCommand,
   excludeCommand,
   practiceCommand,
+  judgeCommand,
   whyCommand,
   treeCommand,
   simCommand,

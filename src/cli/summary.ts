@@ -6,6 +6,7 @@ import { count, quantity } from './progress.js';
 const REASONS: Readonly<Record<string, string>> = {
   done: 'Done: nothing is left to fetch.',
   'only-waiting': 'Ended: what is left falls due later. The same command goes on with it.',
+  unreachable: 'Given up: hardly any host could be reached. The same command goes on.',
   'max-pages': 'Ended at the bound on pages. The same command goes on.',
   'max-seconds': 'Ended at the bound on time. The same command goes on.',
   interrupted: 'Interrupted; stopped cleanly. The same command goes on.',

@@ -115,6 +115,7 @@ describe('the state of a crawl', () => {
   const totals = { urls: 9, ready: 3, waiting: 0, parked: 0, dead: 0, pages: 6 };
   const run: RunFacts = {
     startedAtMs: NOW - 60_000,
+    runsSinceMs: NOW - 20_000,
     pages: 6,
     requests: 7,
     failed: 0,
