@@ -17,7 +17,17 @@ import type { HostName } from '../domain/host.js';
 import type { WitnessEvent } from '../practice/witness.js';
 import type { FetchPort, ResolvePort } from '../protocols/ports.js';
 import { type Owner, type Pending, type Simulation, WORLD } from './events.js';
-import { type Answer, failing, headerOf, isCookieOf, pageAnswer, plainStatus, robotsAnswer } from './answers.js';
+import type { TieredRequest } from './ladder-verdict.js';
+import {
+  type Answer,
+  doorAnswer,
+  failing,
+  headerOf,
+  isCookieOf,
+  pageAnswer,
+  plainStatus,
+  robotsAnswer,
+} from './answers.js';
 import { drawLateFailure, type Failure, usesDelivery, type Host, type Landscape, type Page } from './landscape.js';
 import { type Cut, isPlain } from './cut.js';
 import type { Random } from './random.js';
@@ -26,6 +36,8 @@ export interface SimulatedWeb {
   readonly net: FetchPort;
   readonly names: ResolvePort;
   readonly log: readonly WitnessEvent[];
+  /** Requests as they were begun, and how each came out for whoever asked. */
+  readonly requests: readonly TieredRequest[];
   /** What may not happen on the way to the server: a wrong address, a request without a header that must be there. */
   readonly trespasses: readonly string[];
   /** Faults that really happened, by kind. */
@@ -89,6 +101,7 @@ export function createWeb(simulation: Simulation, landscape: Landscape, settings
 
 class WebAtWork implements SimulatedWeb {
   readonly log: WitnessEvent[] = [];
+  readonly requests: TieredRequest[] = [];
   readonly trespasses: string[] = [];
   readonly faults = new Map<string, number>();
   readonly cuts: Cut[] = [];
@@ -205,7 +218,8 @@ class WebAtWork implements SimulatedWeb {
     const cookie = headerOf(request.headers, 'cookie');
     if (cookie !== null && !cookie.split('; ').every((pair) => isCookieOf(url.origin, pair)))
       this.trespasses.push(`${request.url} was asked with ${cookie}`);
-    if (headerOf(request.headers, 'user-agent') === null)
+    // A browser has a name of its own.
+    if (request.tier === 1 && headerOf(request.headers, 'user-agent') === null)
       this.trespasses.push(`${request.url} was asked without a user agent`);
   }
 
@@ -218,7 +232,10 @@ class WebAtWork implements SimulatedWeb {
   ): void {
     const { owner, nowMs } = this.#simulation;
     const pending: Pending[] = [];
+    const told: TieredRequest = { owner, url: request.url, tier: request.tier, beganAtMs: nowMs, answer: null };
+    this.requests.push(told);
     const settle = (result: FetchResult): void => {
+      told.answer = answerTold(result);
       exchange.settle = null;
       for (const event of pending) event.cancel();
       signal.removeEventListener('abort', interrupt);
@@ -379,7 +396,13 @@ class WebAtWork implements SimulatedWeb {
     if (exchange.path === '/robots.txt') {
       return robotsAnswer(exchange.host, this.#simulation.nowMs, exchange.request.headers, (what) => this.#count(what));
     }
-    return page === undefined ? plainStatus(404) : pageAnswer(page, exchange.request.headers);
+    if (page === undefined) return plainStatus(404);
+    const { door } = exchange.host;
+    if (door !== null && page.final.kind === 'page' && exchange.request.tier < door.passes) {
+      this.#count(`door ${door.kind}`);
+      return doorAnswer(door);
+    }
+    return pageAnswer(page, exchange.request.headers);
   }
 
   #nextFailure({ request, host, path }: Exchange): Failure | null {
@@ -521,6 +544,13 @@ class WebAtWork implements SimulatedWeb {
   #hold(owner: Owner, bytes: number): void {
     this.#held.set(owner, (this.#held.get(owner) ?? 0) + bytes);
   }
+}
+
+/** What is known of it to whoever asked; null: nothing, as it was given up. */
+function answerTold(result: FetchResult): TieredRequest['answer'] {
+  if (result.kind === 'response') return result.status;
+  if (result.kind === 'failure' && (result.code === 'interrupted' || result.reusedConnection)) return null;
+  return (result.kind === 'failure' ? result.status : null) ?? 'none';
 }
 
 function failure(code: FetchFailure['code'], detail: string, durationMs: number): FetchFailure {
