@@ -1,7 +1,8 @@
 /**
  * What is held against a crawl on the ladder, by what the simulated servers and the browser service have seen alone.
  *
- * `ladder`: R2, a URL whose last answer was an error of the server's, or none, is not asked for by a higher tier than that
+ * `rung`: R2, what has shown a door to one tier is not asked for again by that one or a lower one before it was had: where
+ * a URL stands is kept through kills. `ladder`: R2, a URL whose last answer was an error of the server's, or none, is not asked for by a higher tier than that
  * one. `robots-tier`: a robots.txt is asked for as what we are. `backend`: B1, after five failures in a row no call for two
  * minutes, then one at a time until one has worked.
  */
@@ -18,25 +19,50 @@ export interface TieredRequest {
   readonly beganAtMs: number;
   /** Null while it is under way, or where its client died; `none` where no status came. */
   answer: number | 'none' | null;
+  endedAtMs: number | null;
+  /** The server has answered with a door. */
+  isDoor: boolean;
+}
+
+/** The end of a life that came unasked: what it learned in the last moments is known to nobody. */
+export interface Death {
+  readonly atMs: number;
+  readonly graceMs: number;
 }
 
 const FAILURES_MAX = 5;
 const REST_MS = 120_000;
 
-/** @param isForgetful actors crash or power is lost: what an answer was may be known to nobody */
-export function judgeRequests(requests: readonly TieredRequest[], isForgetful: boolean, accuse: Accuse): void {
+/**
+ * @param deaths of lives that did not stop of their own accord
+ * @param isForgetful what an answer was may be known to nobody: actors crash, power is lost, operators let a URL start afresh
+ */
+export function judgeRequests(
+  requests: readonly TieredRequest[],
+  deaths: ReadonlyMap<Owner, Death>,
+  isForgetful: boolean,
+  accuse: Accuse,
+): void {
   const last = new Map<string, TieredRequest>();
   for (const request of requests) {
-    const { url, tier, owner } = request;
+    const { url, tier } = request;
     if (tier > 1 && url.endsWith('/robots.txt')) accuse('robots-tier', `${url} was asked for by tier ${tier}`);
     const before = last.get(url);
     last.set(url, request);
-    // What the last life learned in its last moments is not known to this one.
-    if (before === undefined || before.owner !== owner || isForgetful || before.answer === null) continue;
+    if (before === undefined || isForgetful || before.answer === null || isForgotten(before, deaths)) continue;
+    const isTop = before.tier === 3;
+    if (before.isDoor && !isTop && tier <= before.tier)
+      accuse('rung', `${url} was asked for by tier ${tier} after tier ${before.tier} had met a door`);
     const failed = before.answer === 'none' || before.answer >= 500 || before.answer === 429;
     if (failed && tier > before.tier)
       accuse('ladder', `${url} went up from tier ${before.tier} to ${tier} after ${before.answer}`);
   }
+}
+
+/** What a life learned in its last moments is not known to the next one. */
+function isForgotten({ owner, endedAtMs }: TieredRequest, deaths: ReadonlyMap<Owner, Death>): boolean {
+  const death = deaths.get(owner);
+  return endedAtMs === null || (death !== undefined && endedAtMs > death.atMs - death.graceMs);
 }
 
 /** @param graceMs a call may have been granted so long before it began */

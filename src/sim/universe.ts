@@ -615,7 +615,9 @@ class Universe {
   #judgeLadder(): void {
     const accuse = (rule: string, detail: string): void => this.#accuse(rule, detail);
     const { actorCrashes, powerLosses } = this.#tally;
-    judgeRequests(this.#web.requests, actorCrashes + powerLosses > 0, accuse);
+    // What was excluded and is brought again starts afresh.
+    const isForgetful = actorCrashes + powerLosses + this.#settings.exclusions > 0;
+    judgeRequests(this.#web.requests, this.#web.deaths, isForgetful, accuse);
     judgeCalls(this.#sidecar.calls, this.#tally.freezes > 0 ? GRANT_MS_MAX_FROZEN : GRANT_MS_MAX, accuse);
   }
 

@@ -17,7 +17,7 @@ import type { HostName } from '../domain/host.js';
 import type { WitnessEvent } from '../practice/witness.js';
 import type { FetchPort, ResolvePort } from '../protocols/ports.js';
 import { type Owner, type Pending, type Simulation, WORLD } from './events.js';
-import type { TieredRequest } from './ladder-verdict.js';
+import type { Death, TieredRequest } from './ladder-verdict.js';
 import {
   type Answer,
   doorAnswer,
@@ -38,6 +38,8 @@ export interface SimulatedWeb {
   readonly log: readonly WitnessEvent[];
   /** Requests as they were begun, and how each came out for whoever asked. */
   readonly requests: readonly TieredRequest[];
+  /** Of lives that were killed. */
+  readonly deaths: ReadonlyMap<Owner, Death>;
   /** What may not happen on the way to the server: a wrong address, a request without a header that must be there. */
   readonly trespasses: readonly string[];
   /** Faults that really happened, by kind. */
@@ -83,6 +85,7 @@ interface Exchange {
   readonly path: string;
   readonly request: FetchRequest;
   readonly startedAtMs: number;
+  readonly told: TieredRequest;
   readonly pending: Pending[];
   /** Hands the client its result; null once it has one. */
   settle: ((result: FetchResult) => void) | null;
@@ -102,6 +105,7 @@ export function createWeb(simulation: Simulation, landscape: Landscape, settings
 class WebAtWork implements SimulatedWeb {
   readonly log: WitnessEvent[] = [];
   readonly requests: TieredRequest[] = [];
+  readonly deaths = new Map<Owner, Death>();
   readonly trespasses: string[] = [];
   readonly faults = new Map<string, number>();
   readonly cuts: Cut[] = [];
@@ -152,6 +156,7 @@ class WebAtWork implements SimulatedWeb {
     const mark = { e: 'K', t: this.#simulation.nowMs } as const;
     this.log.push(graceMs === undefined ? mark : { ...mark, g: graceMs });
     this.#held.delete(owner);
+    this.deaths.set(owner, { atMs: this.#simulation.nowMs, graceMs: graceMs ?? 0 });
     for (const exchange of [...this.#open]) {
       if (exchange.owner === owner)
         this.#clientIsGone(exchange, exchange.phase === 'at-server' || this.#random.chance(0.5));
@@ -232,10 +237,11 @@ class WebAtWork implements SimulatedWeb {
   ): void {
     const { owner, nowMs } = this.#simulation;
     const pending: Pending[] = [];
-    const told: TieredRequest = { owner, url: request.url, tier: request.tier, beganAtMs: nowMs, answer: null };
+    const told = begunAt(nowMs, owner, request);
     this.requests.push(told);
     const settle = (result: FetchResult): void => {
       told.answer = answerTold(result);
+      told.endedAtMs = this.#simulation.nowMs;
       exchange.settle = null;
       for (const event of pending) event.cancel();
       signal.removeEventListener('abort', interrupt);
@@ -249,6 +255,7 @@ class WebAtWork implements SimulatedWeb {
       path,
       request,
       startedAtMs: nowMs,
+      told,
       pending,
       settle,
       phase: 'under-way',
@@ -400,6 +407,7 @@ class WebAtWork implements SimulatedWeb {
     const { door } = exchange.host;
     if (door !== null && page.final.kind === 'page' && exchange.request.tier < door.passes) {
       this.#count(`door ${door.kind}`);
+      exchange.told.isDoor = true;
       return doorAnswer(door);
     }
     return pageAnswer(page, exchange.request.headers);
@@ -544,6 +552,10 @@ class WebAtWork implements SimulatedWeb {
   #hold(owner: Owner, bytes: number): void {
     this.#held.set(owner, (this.#held.get(owner) ?? 0) + bytes);
   }
+}
+
+function begunAt(beganAtMs: number, owner: Owner, { url, tier }: FetchRequest): TieredRequest {
+  return { owner, url, tier, beganAtMs, answer: null, endedAtMs: null, isDoor: false };
 }
 
 /** What is known of it to whoever asked; null: nothing, as it was given up. */
