@@ -22,7 +22,7 @@ import { MemoryFiles } from '../sinks/memory-files.js';
 import type { Database } from '../store/database.js';
 import { warcinfoRecord } from '../sinks/warc-record.js';
 import { openStore } from '../store/store.js';
-import { createKernel } from '../supervision/kernel.js';
+import { createKernel, type Kernel } from '../supervision/kernel.js';
 import { steadyClock } from '../supervision/steady-clock.js';
 import { engineTree } from '../supervision/tree.js';
 import type { Simulation } from './events.js';
@@ -169,9 +169,14 @@ function bootProduction(composition: Composition): RunningCrawl {
   const interrupted = new Promise<EndReason>((resolve) => {
     interrupt = () => resolve('interrupted');
   });
+  let kernel: Kernel | null = null;
+  const onKernel = (begun: Kernel): void => {
+    kernel = begun;
+  };
   return {
-    stopped: runProduction(composition, interrupted, told),
+    stopped: runProduction(composition, interrupted, told, onKernel),
     stop: () => interrupt(),
+    forget: () => kernel?.abandon(),
     change: (change) => told.ask({ type: 'change', change }),
     seed: (urls, again = false) => told.ask({ type: 'seed', again, candidates: urls.map(seedOf), refused: [] }),
   };
@@ -201,6 +206,7 @@ async function runProduction(
   composition: Composition,
   interrupted: Promise<EndReason>,
   told: Wishes,
+  onKernel: (kernel: Kernel) => void,
 ): Promise<EndReason> {
   const { seeds, again, machine } = composition;
   // What an earlier life's clock had come to is left out: the silences that it kept stand beside each host.
@@ -242,6 +248,7 @@ async function runProduction(
       faults: composition.faults,
     },
   );
+  onKernel(kernel);
   kernel.start();
   kernel.tell(addresses.frontier, { type: 'seed', command: 1, again, candidates, refused: [] });
   told.heard = (message) => kernel.tell(addresses.frontier, message);

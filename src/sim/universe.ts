@@ -72,6 +72,8 @@ export interface RunningCrawl extends Told {
   /** Resolves when it has drained and all is on the disk. */
   readonly stopped: Promise<EndReason>;
   stop(): void;
+  /** Lets go of what a killed one has left, at the end of its universe and within it: its timers are simulated ones. */
+  forget(): void;
 }
 
 export interface UniverseViolation {
@@ -160,6 +162,7 @@ class Universe {
   readonly #disk: Disk;
   readonly #parsers: SimulatedParsers;
   readonly #moments: Moment[] = [];
+  readonly #crawls: RunningCrawl[] = [];
   readonly #powerLossesAtMs: number[] = [];
   readonly #violations: UniverseViolation[] = [];
   /** Deeds that wait for a number of commits or requests, and for some milliseconds after it. */
@@ -215,6 +218,7 @@ class Universe {
         if (this.#settings.forMs > 0) await this.#runForItsTime();
         else await this.#runToTheEnd();
         await this.#judgeDisk();
+        for (const crawl of this.#crawls) crawl.forget();
       });
     } catch (error) {
       if (!(error instanceof SimulationError)) throw error;
@@ -327,7 +331,7 @@ class Universe {
   async #boot(owner: Owner): Promise<void> {
     const store = await this.#disk.open();
     await this.#operators.judgeSeeds(store, keyOf);
-    const running = this.#engine.boot({
+    const running: RunningCrawl = this.#engine.boot({
       ports: this.#portsOf(owner, store),
       ...(await this.#seedsOf(store)),
       settings: this.#settings,
@@ -336,6 +340,7 @@ class Universe {
       trace: (path, incarnation, messageType) =>
         this.#simulation.note('actor', `${path}#${incarnation} ${messageType}`),
     });
+    this.#crawls.push(running);
     const life = this.#life;
     if (life?.owner !== owner) return;
     life.stop = () => running.stop();
