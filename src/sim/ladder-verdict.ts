@@ -6,29 +6,10 @@
  * one. `robots-tier`: a robots.txt is asked for as what we are. `backend`: B1, after five failures in a row no call for two
  * minutes, then one at a time until one has worked.
  */
-import type { Tier } from '../domain/tier.js';
 import type { Owner } from './events.js';
 import type { Call } from './sidecar.js';
+import type { Death, TieredRequest } from './tiered-request.js';
 import type { Accuse } from './verdict.js';
-
-/** One request as its client made it. */
-export interface TieredRequest {
-  readonly owner: Owner;
-  readonly url: string;
-  readonly tier: Tier;
-  readonly beganAtMs: number;
-  /** Null while it is under way, or where its client died; `none` where no status came. */
-  answer: number | 'none' | null;
-  endedAtMs: number | null;
-  /** The server has answered with a door. */
-  isDoor: boolean;
-}
-
-/** The end of a life that came unasked: what it learned in the last moments is known to nobody. */
-export interface Death {
-  readonly atMs: number;
-  readonly graceMs: number;
-}
 
 const FAILURES_MAX = 5;
 const REST_MS = 120_000;

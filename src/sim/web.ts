@@ -17,7 +17,7 @@ import type { HostName } from '../domain/host.js';
 import type { WitnessEvent } from '../practice/witness.js';
 import type { FetchPort, ResolvePort } from '../protocols/ports.js';
 import { type Owner, type Pending, type Simulation, WORLD } from './events.js';
-import type { Death, TieredRequest } from './ladder-verdict.js';
+import type { Death, TieredRequest } from './tiered-request.js';
 import {
   type Answer,
   doorAnswer,
