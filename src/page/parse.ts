@@ -88,7 +88,8 @@ function extrasOf(
 
 function askedOf({ url, finalUrl, status, headers, links, robotsMeta, challenge }: ParseTask): Asked {
   const { forms } = links;
-  return { url: finalUrl ?? url, status, headers, challenge, forms, productToken: robotsMeta.productToken };
+  const from = finalUrl !== undefined && URL.canParse(finalUrl) ? finalUrl : url;
+  return { url: from, status, headers, challenge, forms, productToken: robotsMeta.productToken };
 }
 
 function unparsed(code: UnparsedPage['code'], detail: string, archive: ArchiveRecords | null): UnparsedPage {
