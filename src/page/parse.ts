@@ -110,7 +110,7 @@ function archiveOf(
 
 /** Where a browser was led to another host: that page's own URL. Null where it was not, or where no crawl could follow. */
 function awayOf({ url, finalUrl }: ParseTask): Candidate | null {
-  if (finalUrl === undefined || !isElsewhere(url, finalUrl)) return null;
+  if (finalUrl === undefined || !URL.canParse(finalUrl) || !isElsewhere(url, finalUrl)) return null;
   const target = candidate(finalUrl, url, 'redirect', 'location');
   return isRefused(target) ? null : target;
 }
