@@ -58,7 +58,7 @@ function staged() {
 
 /** Ended, judged, asked for again; then the address opens. */
 function serve(stage: ReturnType<typeof staged>, { number, host, fetcher }: Permit): void {
-  stage.tell({ type: 'ended', permit: number, host, slot: fetcher, bytes: 0 });
+  stage.tell({ type: 'ended', permit: number, host, tier: 1, slot: fetcher, bytes: 0, backend: null });
   stage.tell({ type: 'closed', visits: [number] });
   stage.tell({ ...ask(host), verdict: { permit: number, closedForMs: 50 } });
   stage.pass(ADDRESS_DELAY_MS);
@@ -66,7 +66,7 @@ function serve(stage: ReturnType<typeof staged>, { number, host, fetcher }: Perm
 
 function ask(host: string): Extract<Message, { type: 'settle' }> {
   const address = { address: '192.0.2.1', family: 4 } as const;
-  const wish = { host, address, addressClock: '192.0.2.1', priority: 2, delayMs: 1_000 } as const;
+  const wish = { host, address, addressClock: '192.0.2.1', tier: 1, priority: 2, delayMs: 1_000 } as const;
   return { type: 'settle', network: null, host, verdict: null, ask: wish };
 }
 
@@ -83,12 +83,12 @@ function onlyPermit(effects: readonly Effect[]): Permit {
 function props(): Props {
   const { config } = loadConfig({ cores: 2, assignments: [] });
   return {
-    slots: 256,
+    tiers: { 1: { slots: 256, requestMsMax: 20_000 } },
     openVisitsMax: 256,
     openBytesMax: 1e9,
     addressDelayMs: ADDRESS_DELAY_MS,
-    requestMsMax: 20_000,
     egress: null,
+    backend: null,
     resumed: false,
     rules: rulesOf(configuredRules(config), NO_SETTINGS),
   };

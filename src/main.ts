@@ -23,6 +23,7 @@ import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { DeliveryTerms } from './domain/delivery.js';
 import type { Code } from './domain/outcome.js';
 import type { HostName } from './domain/host.js';
+import type { Tier } from './domain/tier.js';
 import type { Candidate } from './domain/url.js';
 import { createHttpClient } from './net/http.js';
 import { createResolver } from './net/dns.js';
@@ -34,9 +35,11 @@ import { createParserThreads } from './page/parser-pool.js';
 import type { PlugInModules } from './plugins/modules.js';
 import type { UrlFilter } from './plugins/url-filter.js';
 import { addressRangesOf } from './policy/addresses.js';
+import { BACKEND_TERMS } from './policy/backend-breaker.js';
 import { QUARANTINE } from './policy/breaker.js';
 import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
+import { isAmong } from './policy/host-pattern.js';
 import { type Machine, stampOf } from './policy/elapsed.js';
 import { productTokenOf } from './policy/robots/agent.js';
 import { rulesOf } from './policy/admission.js';
@@ -46,7 +49,7 @@ import type { BenchFacts } from './protocols/bench.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
 import type { RulesChange } from './protocols/frontier.js';
-import type { Clock, LogPort, Ports, StoreOpening, StorePort } from './protocols/ports.js';
+import type { Clock, FetchPort, LogPort, Ports, StoreOpening, StorePort, TierPorts } from './protocols/ports.js';
 import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
 import { runNote } from './why/last-run.js';
@@ -157,6 +160,8 @@ const RATE_HALF_LIFE_MS = 10_000;
 /** An actor that answers later is as good as down. */
 const ANSWER_MS_MAX = 2_000;
 const KEEP_ALIVE_MS = 4_000;
+/** By then a call that was cut off by its own deadline has ended. */
+const BROWSER_GRACE_MS = 5_000;
 /** Visits that don't end by then are left open: their URLs stay queued. */
 const DRAIN_MS_MAX = 45_000;
 
@@ -211,7 +216,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const machine = thisMachine(SYSTEM_CLOCK);
     const clock = clockIn(options.dataDir, machine, log);
-    const outside = { clock, chance: Math.random, net, names, parsers, logs: log };
+    const outside = { clock, chance: Math.random, tiers: { 1: net }, names, parsers, logs: log };
     const { totals, batch, nextSequence, settings, unclean } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
@@ -332,11 +337,13 @@ export function planTree(
       linksMax: config.page.linksMax,
       links: config.links,
       robotsMeta: { obeyed: config.robots.meta, productToken },
+      challenge: config.challenge,
       archive: config.archive.enabled,
       ...(delivers === undefined ? {} : { delivers }),
       metadata: config.archive.metadata,
       parserThreads: config.page.threads,
       ...failureTermsOf(config),
+      ...ladderTermsOf(config, name),
       window: 64,
       quota: 64,
       openMax: 8,
@@ -344,7 +351,25 @@ export function planTree(
     }),
     hostsLiveMax: config.hosts.liveMax,
     fetchers: config.fetch.slots,
+    impersonators: config.impersonate.sites.length > 0 ? config.impersonate.concurrency : null,
+    browsers: config.browser.endpoint === null ? null : config.browser.concurrency,
     parsers: config.page.threads,
+  };
+}
+
+/** By which tiers a host may be fetched. */
+function ladderTermsOf(
+  { escalation, impersonate, browser }: Config,
+  name: HostName,
+): Pick<HostProps, 'ladder' | 'retryLateMs' | 'browserMsMax' | 'browserMsPerDay'> {
+  const tiers: Tier[] = [1];
+  if (isAmong(name, impersonate.sites)) tiers.push(2);
+  if (browser.endpoint !== null && isAmong(name, browser.sites)) tiers.push(3);
+  return {
+    ladder: { tiers, memoryMs: escalation.memorySeconds * 1_000 },
+    retryLateMs: escalation.retrySeconds * 1_000,
+    browserMsMax: browser.timeoutMs,
+    browserMsPerDay: browser.secondsPerHostAndDay * 1_000,
   };
 }
 
@@ -366,14 +391,21 @@ function egressTermsOf({ egress }: Config): EgressTerms | null {
 }
 
 function benchTermsOf(config: Config): Omit<TreePlan['workbench'], 'resumed' | 'rules'> {
-  const { fetch, robots, politeness } = config;
+  const { fetch, robots, politeness, impersonate, browser } = config;
+  const requestMsMax = Math.max(fetch.timeoutMs, robots.timeoutMs) + PAUSED_MS_MAX;
   return {
-    slots: fetch.slots,
+    tiers: {
+      1: { slots: fetch.slots, requestMsMax },
+      ...(impersonate.sites.length === 0 ? {} : { 2: { slots: impersonate.concurrency, requestMsMax } }),
+      ...(browser.endpoint === null
+        ? {}
+        : { 3: { slots: browser.concurrency, requestMsMax: browser.timeoutMs + BROWSER_GRACE_MS } }),
+    },
     openVisitsMax: fetch.openVisitsMax,
     openBytesMax: fetch.bodyBudgetBytes,
     addressDelayMs: politeness.addressDelayMs,
-    requestMsMax: Math.max(fetch.timeoutMs, robots.timeoutMs) + PAUSED_MS_MAX,
     egress: egressTermsOf(config),
+    backend: browser.breaker ? BACKEND_TERMS : null,
   };
 }
 
@@ -424,21 +456,29 @@ class RunningCrawl implements Crawl, Live {
     this.runsSinceMs = this.startedAtMs;
     this.totals = plan.frontier.totals;
     this.settings = plan.frontier.settings;
-    const net: Ports['net'] = {
-      fetch: (request, signal) => {
-        this.requests += 1;
-        this.underWay.set(request.url, this.clock.wallMs());
-        return outside.net.fetch(request, signal).finally(() => this.underWay.delete(request.url));
-      },
-      release: (bytes) => outside.net.release(bytes),
-    };
-    const ports: Ports = { ...outside, net, announce: (event) => this.hear(event) };
+    const ports: Ports = { ...outside, tiers: this.counted(outside.tiers), announce: (event) => this.hear(event) };
     this.declared = engineTree(plan);
     this.kernel = createKernel(this.declared, ports, options.faults === undefined ? {} : { faults: options.faults });
     this.kernel.start();
     this.control = deskOf(options, outside, this);
     if (options.seeds.length > 0) void this.sow(options.seeds, options.again === true);
     this.ended = this.run();
+  }
+
+  private counted({ 1: plain, 2: impersonating, 3: browsing }: TierPorts): TierPorts {
+    const counted = (port: FetchPort): FetchPort => ({
+      fetch: (request, signal) => {
+        this.requests += 1;
+        this.underWay.set(request.url, this.clock.wallMs());
+        return port.fetch(request, signal).finally(() => this.underWay.delete(request.url));
+      },
+      release: (bytes) => port.release(bytes),
+    });
+    return {
+      1: counted(plain),
+      ...(impersonating === undefined ? {} : { 2: counted(impersonating) }),
+      ...(browsing === undefined ? {} : { 3: counted(browsing) }),
+    };
   }
 
   get dataDir(): string {

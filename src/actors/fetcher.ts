@@ -1,10 +1,11 @@
 /**
- * A fetcher: one request at a time, never without a permit that still holds.
+ * A fetcher of any tier: one request at a time, never without a permit that still holds.
  *
  * It tells the workbench that the request has ended, and only then the host what came of it. If it crashes with a
  * request in hand, the connection is cut first, then both are told.
  */
 import type { FetchFailure, FetchResult } from '../domain/fetching.js';
+import type { BackendWord } from '../policy/backend-breaker.js';
 import type { Behaviour, Instant } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { type Effect, send } from '../protocols/effects.js';
@@ -12,6 +13,7 @@ import type { Message } from '../protocols/fetcher.js';
 import type { Permit } from '../protocols/workbench.js';
 
 export interface Props {
+  /** In the pool of its tier. */
   readonly slot: number;
 }
 
@@ -55,9 +57,23 @@ export const fetcher: Behaviour<Props, State, Message> = {
 function report(slot: number, permit: Permit, result: FetchResult): Effect[] {
   const bytes = result.kind === 'response' ? result.body.byteLength : 0;
   return [
-    send(addresses.workbench, { type: 'ended', permit: permit.number, host: permit.host, slot, bytes }),
+    send(addresses.workbench, {
+      type: 'ended',
+      permit: permit.number,
+      host: permit.host,
+      tier: permit.tier,
+      slot,
+      bytes,
+      backend: backendWordOf(permit, result),
+    }),
     send(addresses.host(permit.host), { type: 'fetched', permit: permit.number, result }),
   ];
+}
+
+/** B1: a page that came says that the service works, whatever the page is. What it says of the page's host is no word on itself. */
+function backendWordOf({ tier }: Permit, result: FetchResult): BackendWord | null {
+  if (tier !== 3 || result.kind === 'failure') return null;
+  return result.kind === 'response' ? 'worked' : 'failed';
 }
 
 /** Nothing was sent on this permit, and nothing will be: the gate opens again, and the host asks anew. */

@@ -135,6 +135,7 @@ function newRecord(candidate: Candidate, finder: Finder, depth: number, now: Ins
     archived: null,
     robots: null,
     chain: candidate.source === 'redirect' ? finder.chain : null,
+    ladder: null,
   };
 }
 

@@ -4,21 +4,25 @@
  * A part goes to the frontier, which admits what was found and passes it on. Its rows stay taken until it is in the
  * store; only then they may be read again, wherever they stand.
  */
+import assert from 'node:assert/strict';
 import type { Delivery, DeliveryTerms } from '../domain/delivery.js';
 import { type Attempt, DETAIL_CHARACTERS_MAX } from '../domain/outcome.js';
 import type { FetchResult } from '../domain/fetching.js';
 import type { ParsedPage, ParseResult } from '../domain/parsing.js';
 import type { Origin } from '../domain/host.js';
-import type { QueueEntry } from '../domain/record.js';
+import type { QueueEntry, QueuePosition, UrlRecord } from '../domain/record.js';
+import type { Tier } from '../domain/tier.js';
 import { headsOf } from '../policy/back-queue.js';
 import {
   blocked,
+  climbed,
   completed,
   failed,
   parked,
   poisonous,
   postponed,
   putOff,
+  rationed,
   sentBack,
   type Settlement,
   unparked,
@@ -31,10 +35,12 @@ import {
   judgeRobots,
   judgeRules,
   judgeTransport,
+  judgeWait,
   stateAfter,
   type TransportJudgement,
 } from '../policy/judgement.js';
 import { stampOf } from '../policy/elapsed.js';
+import { isParkedForBackend } from '../policy/parking.js';
 import { type RulesInForce, rulesInForce } from '../policy/last-look.js';
 import { type Onward, onwardOf } from '../policy/redirect-chain.js';
 import { refreshed } from '../policy/validators.js';
@@ -45,6 +51,7 @@ import { type Effect, log, send } from '../protocols/effects.js';
 import { type Found, visited } from '../protocols/frontier.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 import type { PermitNumber } from '../protocols/workbench.js';
+import { backendTurnMs, noteContent, noteRefused, rationedUntilMs, tierOf } from './host-ladder.js';
 import type { Live, OpenVisit, ReadingVisit } from './host-state.js';
 import { matcherOf, robotsOf, urlOf } from './host-state.js';
 import { type Stopped, wakeAtMsOf } from './host-steps.js';
@@ -83,7 +90,7 @@ export function emit(state: Live, wish: Wish, now: Instant): Effect {
     snapshot: stamped(state, now),
     robots: (wish.robots ?? []).map((origin) => ({ origin, state: robotsOf(state, origin) })),
     heads: headsOf(state.queue, leaving),
-    wakeAtMs: earliest(wakeAtMsOf(state, now), moves),
+    wakeAtMs: earliest(state, moves, now),
     visits: settlements.map(({ record, attempt }): VisitSummary => ({ record, attempt, bytes: wish.bytes ?? 0 })),
     page: wish.page ?? null,
     ...(wish.delivery === undefined ? {} : { delivery: wish.delivery }),
@@ -103,12 +110,18 @@ function stamped({ props, snapshot, silentUntilMs }: Live, now: Instant): HostSn
   return { ...snapshot, closedUntilMs, stamp: stampOf(props.machine, now) };
 }
 
-function earliest(wakeAtMs: number | null, moves: readonly Move[]): number | null {
-  let earliestMs = wakeAtMs;
-  for (const { to } of moves) {
-    if (to?.queue === 'waiting' && (earliestMs === null || to.dueAtMs < earliestMs)) earliestMs = to.dueAtMs;
+function earliest(state: Live, moves: readonly Move[], now: Instant): number | null {
+  let earliestMs = wakeAtMsOf(state, now);
+  for (const { to, record } of moves) {
+    const dueMs = to === null ? null : dueOf(state, to, record, now);
+    if (dueMs !== null && (earliestMs === null || dueMs < earliestMs)) earliestMs = dueMs;
   }
   return earliestMs;
+}
+
+function dueOf(state: Live, to: QueuePosition, record: UrlRecord, now: Instant): number | null {
+  if (to.queue === 'waiting') return to.dueAtMs;
+  return to.queue === 'parked' && isParkedForBackend(record) ? backendTurnMs(state, record, now) : null;
 }
 
 // -- rows that are settled without a request --------------------------------------------------------------------
@@ -118,14 +131,18 @@ export function settleStopped(state: Live, stopped: Stopped, now: Instant): Sett
   switch (stopped.why) {
     case 'blocked': {
       const judgement = judgeRobots('disallowed');
-      return blocked(entry, attemptOf(judgement, now, 0), stopped.robots);
+      return blocked(entry, attemptOf(judgement, 1, now, 0), stopped.robots);
     }
     case 'unwanted': {
       const judgement = judgeRules(stopped.refusal.code);
-      return completed(entry, attemptOf(judgement, now, 0), stateAfter(entry.record.state, judgement), {});
+      return completed(entry, attemptOf(judgement, 1, now, 0), stateAfter(entry.record.state, judgement), {});
     }
     case 'parked':
-      return parked(entry, attemptOf(judgeRobots('unreadable'), now, 0));
+      return parked(entry, attemptOf(judgeRobots('unreadable'), 1, now, 0));
+    case 'backend_down':
+      return parked(entry, attemptOf(judgeWait('backend_down'), 3, now, 0));
+    case 'rationed':
+      return rationed(entry, attemptOf(judgeWait('browser_budget'), 3, now, 0), stopped.untilMs);
     case 'suspect':
       return putOff(entry, now.wallMs);
     case 'poison':
@@ -137,7 +154,7 @@ export function settleStopped(state: Live, stopped: Stopped, now: Instant): Sett
         { kind: 'dns', code, detail: resolution.detail },
         { hadValidators: false, nowWallMs: now.wallMs },
       );
-      return settlementOf(state, entry, judgement, attemptOf(judgement, now, 0, wordsOf(resolution)), {}, now);
+      return settlementOf(state, entry, judgement, attemptOf(judgement, 1, now, 0, wordsOf(resolution)), {}, now);
     }
   }
 }
@@ -156,11 +173,21 @@ export function emitTransport(
   judgement: TransportJudgement,
   result: FetchResult,
   now: Instant,
-): Effect {
-  const words = result.kind === 'failure' ? wordsOf(result) : undefined;
-  const attempt = attemptOf(judgement, now, result.durationMs, words);
+): Effect[] {
+  const words = result.kind === 'response' ? undefined : wordsOf(result);
+  const attempt = attemptOf(judgement, tierOf(visit), now, result.durationMs, words);
+  if (judgement.code === 'http_forbidden') noteRefused(state, visit, visit.clearance, now);
   const settlement = settlementOf(state, visit.entry, judgement, attempt, { robots: visit.robots }, now);
-  return emit(state, { permit, settlements: [settlement] }, now);
+  return [...escalated(visit, judgement), emit(state, { permit, settlements: [settlement] }, now)];
+}
+
+/** R2: each step is told, with its cause. */
+function escalated(
+  { entry, start }: PageVisit,
+  { climbsTo, code }: Pick<ContentJudgement, 'climbsTo' | 'code'>,
+): Effect[] {
+  if (climbsTo === null) return [];
+  return [log('info', 'escalated', { url: entry.record.url, from: start.tier, to: climbsTo, cause: code })];
 }
 
 /** A visit whose body was read. */
@@ -175,11 +202,12 @@ export function emitContent(
   // A confirmation has no body that could be at fault: a parser that crashed with it in hand gets it once more.
   const isToBeRead = transport.next === 'parse' || transport.code === 'not_modified';
   const judged: ContentJudgement = isToBeRead
-    ? judgeContent(transport, result, entry.record.digest)
+    ? judgeContent(transport, result, entry.record.digest, { at: tierOf(visit), tiers: state.props.ladder.tiers })
     : { ...transport, next: 'commit' };
   const onward = judged.outcome === 'redirected' ? onwardFrom(visit, result, now) : null;
   const judgement = onward?.leads === 'nowhere' ? judgeChain(judged, onward.code) : judged;
-  const attempt = attemptOf(judgement, now, visit.durationMs, detailOf(judgement, result));
+  const attempt = attemptOf(judgement, tierOf(visit), now, visit.durationMs, detailOf(judgement, result));
+  learnOfLadder(state, visit, judgement, now);
   const parsed = result.kind === 'parsed' ? result : null;
   const isPage = (judgement.outcome === 'fetched' || judgement.outcome === 'unchanged') && parsed !== null;
   const changes = { robots: visit.robots, ...(isPage ? learned(visit, judgement, parsed) : {}) };
@@ -193,10 +221,16 @@ export function emitContent(
     bytes: visit.bytes,
     page: isPage ? pageLine(visit, attempt, parsed) : null,
     delivery: isPage ? deliveryOf(state.props.delivers, visit, parsed) : undefined,
-    archive: archiveEntry(visit, result),
+    // What stands in a page's place is not kept under its name.
+    archive: judgement.outcome === 'challenged' ? null : archiveEntry(visit, result),
     found: parsed === null ? null : foundIn(state, visit, judgement, parsed, onward, now),
   };
-  return [...tooManyCookies(visit, onward), emit(state, wish, now)];
+  return [...tooManyCookies(visit, onward), ...escalated(visit, judgement), emit(state, wish, now)];
+}
+
+function learnOfLadder(state: Live, visit: ReadVisit, { outcome, code }: ContentJudgement, now: Instant): void {
+  if (outcome === 'challenged' || code === 'http_forbidden') noteRefused(state, visit, visit.clearance, now);
+  if (outcome === 'fetched' || outcome === 'unchanged') noteContent(state, visit, visit.rendered, now);
 }
 
 /** Where a redirect leads within its chain; null without a target. */
@@ -220,7 +254,7 @@ export function emitUnrecorded(
 ): Effect {
   const judgement = judgeCrash();
   const settlements = entries.map((entry) =>
-    settlementOf(state, entry, judgement, attemptOf(judgement, now, 0), {}, now),
+    settlementOf(state, entry, judgement, attemptOf(judgement, entry.record.ladder ?? 1, now, 0), {}, now),
   );
   return emit(state, { ...(permit === null ? {} : { permit }), settlements }, now);
 }
@@ -234,6 +268,7 @@ function learned({ entry: { record }, validators }: ReadVisit, { code }: Content
 
 function attemptOf(
   judgement: Pick<ContentJudgement, 'outcome' | 'code' | 'status'>,
+  tier: Tier,
   now: Instant,
   durationMs: number,
   detail?: string,
@@ -244,7 +279,7 @@ function attemptOf(
     outcome,
     code,
     status,
-    tier: 1,
+    tier,
     durationMs: Math.round(durationMs),
   };
   return detail === undefined ? attempt : { ...attempt, detail };
@@ -253,6 +288,7 @@ function attemptOf(
 /** Where a redirect leads, or why the body could not be read. */
 function detailOf({ outcome, code }: ContentJudgement, result: ParseResult): string | undefined {
   if (result.kind === 'unparsed') return wordsOf(result);
+  if (outcome === 'challenged') return wordsOf({ detail: result.page?.challenge?.reasons.join('; ') ?? '' });
   if (outcome === 'redirected' || code === 'redirect_limit' || code === 'redirect_loop') return result.redirect?.url;
   return result.plugInFault?.slice(0, DETAIL_CHARACTERS_MAX);
 }
@@ -264,7 +300,7 @@ function wordsOf({ detail }: { readonly detail: string }): string {
 function settlementOf(
   state: Live,
   entry: PageVisit['entry'],
-  judgement: Pick<ContentJudgement, 'urlState'> & {
+  judgement: Pick<ContentJudgement, 'urlState' | 'climbsTo'> & {
     readonly next: TransportJudgement['next'] | ContentJudgement['next'];
   },
   attempt: Attempt,
@@ -275,6 +311,15 @@ function settlementOf(
     case 'retry':
     case 'retry_plain':
       return failed(entry, attempt, state.props.retry, now.wallMs, now.draw());
+    case 'retry_late': {
+      const { deliveriesMax } = state.props.retry;
+      return failed(entry, attempt, { schedule: [state.props.retryLateMs], deliveriesMax }, now.wallMs, now.draw());
+    }
+    case 'climb':
+      assert(judgement.climbsTo !== null);
+      return climbed(entry, attempt, judgement.climbsTo);
+    case 'rationed':
+      return rationed(entry, attempt, rationedUntilMs(state, now) ?? now.wallMs);
     case 'host_waits':
     case 'retry_fresh':
       return postponed(entry, attempt);

@@ -11,6 +11,7 @@ import * as addresses from '../protocols/addresses.js';
 import { type Effect, scheduleRest, send } from '../protocols/effects.js';
 import type { Errand, RobotsFound } from '../protocols/host.js';
 import type { Ask, NetworkWord, Verdict } from '../protocols/workbench.js';
+import { tierOf } from './host-ladder.js';
 import { emit, settleStopped, unpark } from './host-parts.js';
 import { delayMsOf, type Live, type State, windowOf } from './host-state.js';
 import { addressOf, nextStep, type Step, type Stopped } from './host-steps.js';
@@ -115,10 +116,10 @@ export function idleLater({ props }: Live, now: Instant): Effect {
   return scheduleRest('idle', now.monotonicMs + props.idleMs, { type: 'idleDue' });
 }
 
-function askFor(state: Live, { priority }: Extract<Step, { step: 'ask' }>, now: Instant): Ask {
+function askFor(state: Live, { target, priority }: Extract<Step, { step: 'ask' }>, now: Instant): Ask {
   const address = addressOf(state, now);
   if (address === null) throw new Error('asking without an address');
   state.activity.doing = 'asking';
   const addressClock = addressClockKey(address.address, state.props.addressExempt);
-  return { host: state.props.name, address, addressClock, priority, delayMs: delayMsOf(state) };
+  return { host: state.props.name, address, addressClock, tier: tierOf(target), priority, delayMs: delayMsOf(state) };
 }

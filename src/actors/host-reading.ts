@@ -63,6 +63,7 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     blocked: loaded.summary?.blocked ?? 0,
     recheckTicket: 0,
     names: { known: null },
+    backend: { phase: 'unknown' },
     gateClosedUntilMs: 0,
     open: new Map(),
     parts: new Map(),

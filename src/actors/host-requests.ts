@@ -8,12 +8,15 @@
  * P3). A robots.txt is the exception: it may hold a longer delay, so its gate waits until it has been read.
  */
 import type { FetchRequest, FetchResult, Header } from '../domain/fetching.js';
+import type { Clearance } from '../policy/clearance.js';
 import type { FoundBy, ParseResult, ParseTask } from '../domain/parsing.js';
 import * as queues from '../policy/back-queue.js';
 import * as breakers from '../policy/breaker.js';
+import { clearanceCookies } from '../policy/clearance.js';
 import { reachOf } from '../policy/egress.js';
 import { judgeTransport, type TransportJudgement } from '../policy/judgement.js';
 import { chainCookieHeader } from '../policy/redirect-chain.js';
+import { isElsewhere } from '../policy/rendered.js';
 import { setCookiesOf } from '../policy/redirect-cookies.js';
 import { ROBOTS_BYTES_MAX } from '../policy/robots/rules.js';
 import { eased, throttled } from '../policy/throttle.js';
@@ -23,6 +26,7 @@ import * as addresses from '../protocols/addresses.js';
 import { type Effect, log, send } from '../protocols/effects.js';
 import type { RobotsFound } from '../protocols/host.js';
 import type { NetworkWord, Permit, PermitNumber, Verdict } from '../protocols/workbench.js';
+import { clearanceFor, noteBrowserTime, tierOf } from './host-ladder.js';
 import { archiveEntry, emit, emitContent, emitTransport } from './host-parts.js';
 import { goOn, proceed, settle } from './host-proceed.js';
 import { foundOut } from './host-robots.js';
@@ -47,7 +51,7 @@ const NO_COOKIES: readonly never[] = [];
 
 /** The last look: what the permit is spent on is chosen now, by the rules in force now. */
 export function spend(state: Live, permit: Permit, now: Instant): Turn<State> {
-  const { target, stopped } = choose(state, now, permit.rules);
+  const { target, stopped } = choose(state, now, permit);
   if (stopped.length > 0) return goOn(state, now, [giveBack(permit), settle(state, stopped, now)]);
   if (target === null || silence(state, now) !== null) return goOn(state, now, [giveBack(permit)]);
   const asked = breakers.ask(state.snapshot.breaker, now.wallMs);
@@ -57,37 +61,64 @@ export function spend(state: Live, permit: Permit, now: Instant): Turn<State> {
   if (target.what === 'page') queues.take(state.queue, target.entry);
   if (target.what === 'robots') state.asking.set(target.hunt.origin, { ...target.hunt, by: 'us' });
   if (target.what === 'errand') state.errands.shift();
-  const request = requestFor(state.props, target, permit, now);
+  const clearance = clearanceFor(state, target, now);
+  const request = requestFor(state.props, target, permit, clearance, now);
   const { headers: requestHeaders, address } = request;
-  state.open.set(permit.number, { ...target, phase: 'fetching', sinceWallMs: now.wallMs, address, requestHeaders });
-  return [state, [send(addresses.fetcher(permit.fetcher), { type: 'start', permit, request })]];
+  const visit = { ...target, sinceWallMs: now.wallMs, address, requestHeaders, clearance };
+  state.open.set(permit.number, { ...visit, phase: 'fetching' });
+  return [state, [send(addresses.fetcher(permit.tier, permit.fetcher), { type: 'start', permit, request })]];
 }
 
-function requestFor(props: Props, target: Target, permit: Permit, now: Instant): FetchRequest {
+function requestFor(
+  props: Props,
+  target: Target,
+  permit: Permit,
+  clearance: Clearance | null,
+  now: Instant,
+): FetchRequest {
   const isPage = target.what === 'page';
+  const { tier } = permit;
   const url = urlOf(target);
   return {
     url,
+    tier,
     origin: new URL(url).origin,
     address: permit.address,
     headers: [
-      ['user-agent', props.userAgent],
-      ['accept', isPage ? 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' : 'text/plain,*/*;q=0.5'],
-      ['accept-encoding', 'gzip, deflate, br'],
-      ...conditionsFor(target, props, now),
-      ...cookiesFor(target, now),
+      ...(tier === 1 ? ourselves(props, isPage) : disguise(clearance)),
+      ...(tier === 3 ? [] : conditionsFor(target, props, now)),
+      ...cookiesFor(target, clearance, now),
     ],
-    deadlineMs: isPage ? props.requestMsMax : props.robotsMsMax,
+    deadlineMs: tier === 3 ? props.browserMsMax : isPage ? props.requestMsMax : props.robotsMsMax,
     bodyBytesMax: isPage ? props.bodyBytesMax : ROBOTS_BYTES_MAX,
     headerBytesMax: props.headerBytesMax,
     cutAtBound: !isPage,
   };
 }
 
-/** P6: a page at the end of redirects gets the cookies that they gave for it; nothing else is ever sent with one. */
-function cookiesFor(target: Target, now: Instant): readonly Header[] {
-  const cookies = target.what === 'page' ? chainCookieHeader(target.entry.record, now.wallMs) : null;
-  return cookies === null ? [] : [['cookie', cookies]];
+function ourselves({ userAgent }: Props, isPage: boolean): readonly Header[] {
+  return [
+    ['user-agent', userAgent],
+    ['accept', isPage ? 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' : 'text/plain,*/*;q=0.5'],
+    ['accept-encoding', 'gzip, deflate, br'],
+  ];
+}
+
+/** A browser brings its own headers; what one was let in with is shown under that one's name alone. */
+function disguise(clearance: Clearance | null): readonly Header[] {
+  return clearance === null ? [] : [['user-agent', clearance.userAgent]];
+}
+
+/**
+ * P6: a page at the end of redirects gets the cookies that they gave for it, and from the second tier on what a browser was
+ * let in with; nothing else is ever sent with one.
+ */
+function cookiesFor(target: Target, clearance: Clearance | null, now: Instant): readonly Header[] {
+  if (target.what !== 'page') return [];
+  const { record } = target.entry;
+  const shown = clearance === null ? null : clearanceCookies(clearance, record.url);
+  const cookies = [chainCookieHeader(record, now.wallMs), shown].filter((it) => it !== null);
+  return cookies.length === 0 ? [] : [['cookie', cookies.join('; ')]];
 }
 
 function conditionsFor(target: Target, props: Props, now: Instant): readonly Header[] {
@@ -117,8 +148,12 @@ export function transported(
     return goOn(state, now, [closed(permit)]);
   }
   const hadValidators = isConditional(visit.requestHeaders);
-  const transport = judgeTransport(result, { hadValidators, nowWallMs: now.wallMs });
-  const reach = reachOf(result);
+  const tier = tierOf(visit);
+  const rungs = { at: tier, tiers: state.props.ladder.tiers };
+  const transport = judgeTransport(result, { hadValidators, nowWallMs: now.wallMs, rungs, url: urlOf(visit) });
+  if (tier === 3) heedBrowser(state, result, now);
+  // What a browser could reach says nothing of our own way.
+  const reach = tier === 3 ? null : reachOf(result);
   if (reach === 'unreached') return suspect(state, permit, visit, result, transport, now);
   const network: NetworkWord | null = reach === null ? null : { reach, origin: originOf(urlOf(visit)) };
   const verdict: Verdict = { permit, closedForMs: learn(state, transport, result.durationMs, now) };
@@ -134,6 +169,16 @@ export function transported(
   return goOn(state, now, conclude(state, permit, visit, transport, result, now), verdict, network);
 }
 
+/** A page says that the service is well, so that what waited for it goes on; it has taken the host's share of its time. */
+function heedBrowser(state: Live, result: FetchResult, now: Instant): void {
+  if (result.kind === 'backend_failure') {
+    if (state.backend.phase === 'well') state.backend = { phase: 'unknown' };
+    return;
+  }
+  noteBrowserTime(state, result.durationMs, now);
+  if (result.kind === 'response') state.backend = { phase: 'well' };
+}
+
 /** A request that ended without a body worth reading: what it means for what was asked for. */
 export function conclude(
   state: Live,
@@ -144,7 +189,7 @@ export function conclude(
   now: Instant,
 ): Effect[] {
   state.open.delete(permit);
-  if (visit.what === 'page') return [emitTransport(state, permit, visit, transport, result, now)];
+  if (visit.what === 'page') return emitTransport(state, permit, visit, transport, result, now);
   if (transport.next === 'retry_fresh') {
     abandon(state, permit, visit, now);
     return [emit(state, { permit }, now)];
@@ -216,7 +261,8 @@ export function learn(state: Live, transport: TransportJudgement, durationMs: nu
     breaker,
     throttle,
     closedUntilMs,
-    lastDurationMs: Math.ceil(durationMs),
+    // How long the browser service took to fail says nothing of the host.
+    lastDurationMs: transport.next === 'parked' ? snapshot.lastDurationMs : Math.ceil(durationMs),
     requests: snapshot.requests + 1,
   };
   const delayMs = delayMsOf(state);
@@ -235,7 +281,9 @@ function giveToParser(
 ): Effect {
   const { props } = state;
   const bytes = result.body.byteLength;
-  const { status, statusText, httpVersion, headers, rawHead, sentHead, remoteAddress, body, cut } = result;
+  const { status, statusText, httpVersion, rawHead, sentHead, remoteAddress, body, cut, rendered } = result;
+  const headers = rendered === undefined ? result.headers : headersOfRendered(result.headers);
+  const isForeign = rendered !== undefined && isElsewhere(urlOf(visit), rendered.finalUrl);
   state.open.set(permit, {
     ...visit,
     phase: 'reading',
@@ -245,9 +293,11 @@ function giveToParser(
     cut: result.cut,
     closedForMs,
     remoteAddress,
-    validators: validatorsOf(headers, now.wallMs),
+    // What a server says of the version of its page is not said of what scripts made of it.
+    validators: rendered === undefined ? validatorsOf(headers, now.wallMs) : { etag: null, lastModified: null },
     setCookies: transport.outcome === 'redirected' ? setCookiesOf(headers) : NO_COOKIES,
     ...(props.delivers === undefined ? {} : { headers }),
+    ...(rendered === undefined ? {} : { rendered }),
   });
   return send(addresses.parser(permit % props.parserThreads), {
     type: 'read',
@@ -271,12 +321,30 @@ function giveToParser(
       linksMax: props.linksMax,
       links: props.links,
       robotsMeta: props.robotsMeta,
-      archive: props.archive,
-      metadata: props.archive && props.metadata ? foundBy(visit, result.durationMs) : null,
+      challenge: props.challenge,
+      // P6: nothing is kept under the URL of another host.
+      archive: props.archive && !isForeign,
+      metadata: props.archive && !isForeign && props.metadata ? foundBy(visit, result.durationMs) : null,
+      ...(rendered === undefined ? {} : { finalUrl: rendered.finalUrl }),
       ...extrasFor(props, visit),
     },
   });
 }
+
+/** The body is what a browser made of the page: its coding and length are not those that the server spoke of. */
+function headersOfRendered(headers: readonly Header[]): readonly Header[] {
+  const kept = headers.filter(([name]) => !OF_THE_BODY.has(name.toLowerCase()));
+  return [...kept, ['content-type', 'text/html; charset=utf-8']];
+}
+
+const OF_THE_BODY: ReadonlySet<string> = new Set([
+  'content-type',
+  'content-encoding',
+  'content-length',
+  'transfer-encoding',
+  'etag',
+  'last-modified',
+]);
 
 /** What only some crawls ask for. */
 function extrasFor({ delivers }: Props, visit: OpenVisit): Pick<ParseTask, 'keep' | 'withoutPlugIns'> {

@@ -2,15 +2,17 @@
  * What a host's actor knows: the types that its files share, and small verbs on them.
  */
 import type { DeliveryTerms } from '../domain/delivery.js';
-import type { FetchResult, Header, VettedAddress, Resolution } from '../domain/fetching.js';
+import type { FetchResult, Header, Rendered, VettedAddress, Resolution } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
-import type { FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
+import type { ChallengeTerms, FollowedLinks, RobotsMetaTerms } from '../domain/parsing.js';
 import type { QueueEntry, RobotsEvidence } from '../domain/record.js';
 import type { AddressRange } from '../policy/addresses.js';
 import type { BackQueue } from '../policy/back-queue.js';
 import { delayAfter } from '../policy/delay.js';
 import type { BreakerTerms } from '../policy/breaker.js';
 import type { Machine } from '../policy/elapsed.js';
+import type { Clearance } from '../policy/clearance.js';
+import type { LadderTerms, Start } from '../policy/ladder.js';
 import type { RetryTerms } from '../policy/history.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import {
@@ -45,6 +47,7 @@ export interface Props {
   readonly linksMax: number;
   readonly links: FollowedLinks;
   readonly robotsMeta: RobotsMetaTerms;
+  readonly challenge: ChallengeTerms;
   readonly archive: boolean;
   /** What goes with each page to whoever embeds the crawl; absent where nobody does. */
   readonly delivers?: DeliveryTerms;
@@ -52,6 +55,14 @@ export interface Props {
   readonly metadata: boolean;
   readonly parserThreads: number;
   readonly retry: RetryTerms;
+  /** By which tiers it may be fetched, and how long what it needed is believed. */
+  readonly ladder: LadderTerms;
+  /** What no tier could get is tried again so much later. */
+  readonly retryLateMs: number;
+  /** The longest that a browser may take over a page. */
+  readonly browserMsMax: number;
+  /** Of the browser's time that it is granted in a day. */
+  readonly browserMsPerDay: number;
   readonly breaker: BreakerTerms;
   /** Rows read at once. */
   readonly window: number;
@@ -106,6 +117,8 @@ export interface Live {
   /** What the last change of the rules came with, or the last look at blocked rows by them: nothing older may be on its way when they are read. */
   recheckTicket: number;
   readonly names: Names;
+  /** What is known here of the browser service. */
+  backend: BackendView;
   /** Until when the last word to the gate has closed it; monotonic. It may be closed for longer, for reasons of its own. */
   gateClosedUntilMs: number;
   readonly open: Map<PermitNumber, OpenVisit>;
@@ -141,6 +154,15 @@ export interface Moved {
   readonly next: QueueEntry | null;
 }
 
+/** What a host knows of the browser service: as much as it was told. */
+export type BackendView =
+  /** It was not told, or the last call failed: what is parked is asked for one by one. */
+  | { readonly phase: 'unknown' }
+  /** Monotonic: until then there is no use in asking. */
+  | { readonly phase: 'down'; readonly untilMs: number }
+  /** A page of this host has come from it. */
+  | { readonly phase: 'well' };
+
 /** The host's name as resolved last. A failure is charged to one row, then the name is left alone until it runs out. */
 export interface Names {
   known: { readonly resolution: Resolution; readonly untilMs: number; readonly charged: boolean } | null;
@@ -157,7 +179,7 @@ export interface RobotsHunt {
 }
 
 export type Target =
-  | { readonly what: 'page'; readonly entry: QueueEntry; readonly robots: RobotsEvidence }
+  | { readonly what: 'page'; readonly entry: QueueEntry; readonly robots: RobotsEvidence; readonly start: Start }
   | { readonly what: 'robots'; readonly hunt: RobotsHunt }
   | { readonly what: 'errand'; readonly errand: Errand };
 
@@ -165,6 +187,8 @@ export type OpenVisit = Target & {
   readonly sinceWallMs: number;
   readonly address: VettedAddress;
   readonly requestHeaders: readonly (readonly [string, string])[];
+  /** What was shown of what a browser was let in with. */
+  readonly clearance: Clearance | null;
 } & (
     | { readonly phase: 'fetching' }
     /** It did not reach the host, and counts for nothing until it is said whose fault that is. */
@@ -183,6 +207,7 @@ export type OpenVisit = Target & {
         readonly setCookies: readonly string[];
         /** Of the answer, where pages are delivered. */
         readonly headers?: readonly Header[];
+        readonly rendered?: Rendered;
       }
   );
 

@@ -2,8 +2,10 @@
  * What a host does next. One question, asked after everything that happens to it; the answer is a step.
  *
  * The order is the algorithm:
- * 1. rows that were parked for robots that can now be read go back to ready, and so do rows that new rules allow;
- * 2. the window is walked in the order of visiting; rows that the last look stops are settled without a request, the
+ * 1. rows that were parked for what is there now (robots.txt, the browser service) go back to ready, and so do rows that
+ *    new rules allow;
+ * 2. one row that is parked for the browser service may be asked for, to see whether it is well; else the window is walked
+ *    in the order of visiting; rows that the last look stops are settled without a request, the
  *    first that may go is the target (or the robots.txt that must be read before it);
  * 3. the host must be willing: breaker, silence that it asked for;
  * 4. its name must have an address; then the workbench is asked.
@@ -18,9 +20,20 @@ import * as breakers from '../policy/breaker.js';
 import { DELAY_CAP_MS } from '../policy/delay.js';
 import { lookAt } from '../policy/last-look.js';
 import { isToBePutOff } from '../policy/history.js';
+import { isParkedForBackend } from '../policy/parking.js';
 import { isPoison } from '../policy/retry.js';
 import { due, lastGoodOf, pages, recheckAtMs, ROBOTS_REDIRECTS_MAX } from '../policy/robots/freshness.js';
 import type { Instant } from '../protocols/actor.js';
+import type { Permit } from '../protocols/workbench.js';
+import {
+  backendTurnMs,
+  isBackendDown,
+  isFreed,
+  parkedInTurn,
+  rationedUntilMs,
+  startFor,
+  tierOf,
+} from './host-ladder.js';
 import { type Live, matcherOf, originOf, robotsOf, robotsUrlOf, type RobotsHunt, type Target } from './host-state.js';
 
 export type Step =
@@ -46,6 +59,10 @@ type NoAddress = Exclude<Resolution, { kind: 'addresses' }>;
 export type Stopped =
   | { readonly why: 'blocked'; readonly entry: QueueEntry; readonly robots: RobotsEvidence }
   | { readonly why: 'parked'; readonly entry: QueueEntry }
+  /** B2: it needs the browser service, which is given a rest. */
+  | { readonly why: 'backend_down'; readonly entry: QueueEntry }
+  /** It needs more of the browser's time than its host is granted. */
+  | { readonly why: 'rationed'; readonly entry: QueueEntry; readonly untilMs: number }
   /** The rules of the crawl have changed since it was queued. */
   | { readonly why: 'unwanted'; readonly entry: QueueEntry; readonly refusal: AdmissionRefusal }
   /** The process has died with it in hand too often. */
@@ -61,10 +78,10 @@ export interface Choice {
 }
 
 export function nextStep(state: Live, now: Instant): Step {
-  const readable = state.queue.parked.filter(
-    (entry) => pages(robotsOf(state, originOf(entry.record.url)), now.wallMs).may === 'ask',
+  const freed = state.queue.parked.filter((entry) =>
+    isParkedForBackend(entry.record) ? isFreed(state, entry, now) : isReadable(state, entry, now),
   );
-  if (readable.length > 0) return { step: 'unpark', entries: readable };
+  if (freed.length > 0) return { step: 'unpark', entries: freed };
   const { recheckFrom } = state.snapshot;
   if (recheckFrom !== null && isRecorded(state, state.recheckTicket)) return { step: 'recheck', from: recheckFrom };
 
@@ -87,6 +104,10 @@ export function nextStep(state: Live, now: Instant): Step {
   return { step: 'ask', target, priority };
 }
 
+function isReadable(state: Live, { record }: QueueEntry, now: Instant): boolean {
+  return pages(robotsOf(state, originOf(record.url)), now.wallMs).may === 'ask';
+}
+
 /** Whether the store holds all that was wished up to this. */
 function isRecorded({ parts }: Live, ticket: number): boolean {
   for (const pending of parts.keys()) return pending > ticket;
@@ -94,23 +115,29 @@ function isRecorded({ parts }: Live, ticket: number): boolean {
 }
 
 /**
- * Walks the window without changing anything. The rules of the crawl are those of the permit in hand; without one, null,
- * no row is held against them: what an earlier permit said may have been taken back since.
+ * Walks the window without changing anything, for what the permit in hand can be spent on: by the rules of the crawl that
+ * come with it, and its tier. Without one, null, no row is held against the rules: what an earlier permit said may have
+ * been taken back since.
  */
-export function choose(state: Live, now: Instant, rules: CrawlRules | null): Choice {
+export function choose(state: Live, now: Instant, permit: Pick<Permit, 'rules' | 'tier'> | null): Choice {
+  const rules = permit?.rules ?? null;
+  const isFit = (target: Target) => permit === null || tierOf(target) === permit.tier;
   const noAddress = noAddressOf(state, now);
   if (noAddress !== null) return { stopped: stoppedByName(state, noAddress, now), target: null };
   const errand = state.errands[0];
-  if (errand !== undefined) return { stopped: [], target: { what: 'errand', errand } };
+  if (errand !== undefined && (permit === null || permit.tier === 1))
+    return { stopped: [], target: { what: 'errand', errand } };
   const stopped: Stopped[] = [];
-  for (const entry of inOrder(state, now)) {
+  const parked = parkedInTurn(state, now);
+  for (const entry of withFirst(parked, inOrder(state, now))) {
     const found = look(state, entry, now, rules);
     if (found === null) continue;
-    if ('what' in found) return { stopped, target: found };
-    stopped.push(found);
+    if (!('what' in found)) stopped.push(found);
+    else if (isFit(found)) return { stopped, target: found };
   }
-  stopped.push(...state.queue.parked.flatMap((entry) => unwanted(entry, rules) ?? []));
-  return { stopped, target: huntForParked(state, now) ?? huntForBlocked(state, now) };
+  stopped.push(...state.queue.parked.flatMap((entry) => (entry === parked ? null : unwanted(entry, rules)) ?? []));
+  const hunt = huntForParked(state, now) ?? huntForBlocked(state, now);
+  return { stopped, target: hunt !== null && isFit(hunt) ? hunt : null };
 }
 
 /** A name that must not be asked stops all rows; one that can't be resolved now costs one row its delivery. */
@@ -118,6 +145,11 @@ function stoppedByName(state: Live, resolution: NoAddress, now: Instant): Stoppe
   const all = [...inOrder(state, now), ...(resolution.kind === 'refused' ? state.queue.parked : [])];
   const charged = resolution.kind === 'refused' ? all : state.names.known?.charged === true ? [] : all.slice(0, 1);
   return charged.map((entry) => ({ why: 'no_address', entry, resolution }));
+}
+
+function* withFirst(first: QueueEntry | null, others: Iterable<QueueEntry>): Iterable<QueueEntry> {
+  if (first !== null) yield first;
+  yield* others;
 }
 
 /** Due retries, then ready rows. */
@@ -141,7 +173,7 @@ function look(state: Live, entry: QueueEntry, now: Instant, rules: CrawlRules | 
   const found = lookAt(entry.record.url, robotsOf(state, origin), (copy) => matcherOf(state, origin, copy), now.wallMs);
   switch (found.look) {
     case 'go':
-      return { what: 'page', entry, robots: found.robots };
+      return byItsTier(state, entry, found.robots, now);
     case 'robots_first':
       return { what: 'robots', hunt: newHunt(state, origin) };
     case 'blocked':
@@ -151,14 +183,25 @@ function look(state: Live, entry: QueueEntry, now: Instant, rules: CrawlRules | 
   }
 }
 
+function byItsTier(state: Live, entry: QueueEntry, robots: RobotsEvidence, now: Instant): Target | Stopped {
+  const start = startFor(state, entry.record, now);
+  if (start.tier === 3) {
+    if (isBackendDown(state, now)) return { why: 'backend_down', entry };
+    const untilMs = rationedUntilMs(state, now);
+    if (untilMs !== null) return { why: 'rationed', entry, untilMs };
+  }
+  return { what: 'page', entry, robots, start };
+}
+
 function unwanted(entry: QueueEntry, rules: CrawlRules | null): Stopped | null {
   const refusal = rules === null ? null : refusalOf(rules, entry.record);
   return refusal === null ? null : { why: 'unwanted', entry, refusal };
 }
 
-/** Parked rows wait for a robots.txt: when its time has come it is asked for, though no other row needs it. */
+/** Most parked rows wait for a robots.txt: when its time has come it is asked for, though no other row needs it. */
 function huntForParked(state: Live, now: Instant): Target | null {
   for (const entry of state.queue.parked) {
+    if (isParkedForBackend(entry.record)) continue;
     const origin = originOf(entry.record.url);
     const hunt = state.asking.get(origin);
     if (hunt !== undefined && hunt.by !== 'nobody') continue;
@@ -216,6 +259,10 @@ export function wakeAtMsOf(state: Live, now: Instant): number | null {
   const due = queues.nextDueMs(state.queue);
   if (due !== null) times.push(due);
   for (const entry of state.queue.parked) {
+    if (isParkedForBackend(entry.record)) {
+      times.push(backendTurnMs(state, entry.record, now));
+      continue;
+    }
     const answer = pages(robotsOf(state, originOf(entry.record.url)), now.wallMs);
     times.push(typeof answer.may === 'string' ? now.wallMs : answer.may.parkedUntil);
   }

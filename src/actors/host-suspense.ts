@@ -54,7 +54,7 @@ function visitBlamed(state: Live, permit: PermitNumber, fault: Fault, now: Insta
   sayNothing(state, now);
   switch (visit.what) {
     case 'page':
-      return goOn(state, now, [emitTransport(state, permit, visit, judgeEgress(), result, now)]);
+      return goOn(state, now, emitTransport(state, permit, visit, judgeEgress(), result, now));
     case 'robots':
       return goOn(state, now, [closed(permit), ...hunted(state, visit.hunt, OURS, now)]);
     case 'errand':

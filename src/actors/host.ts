@@ -9,7 +9,8 @@
  *
  * This file says what each message leads to. How it is done stands beside it: what to do next (`host-steps`), doing it
  * (`host-proceed`), requests (`host-requests`), robots.txt (`host-robots`), what is read of the store (`host-reading`)
- * and recorded in it (`host-parts`), whose fault a failure is (`host-suspense`), the time after a crash (`host-recovery`); `host-state` is what they share.
+ * and recorded in it (`host-parts`), by which tier (`host-ladder`), whose fault a failure is (`host-suspense`), the time after
+ * a crash (`host-recovery`); `host-state` is what they share.
  *
  * Invariants: P1, P2 and P3 are told to the workbench's gate with every verdict; P4 and P5 by the last look; R1 and B3
  * by the policies; B5: a host that was not reached is charged with nothing before the workbench has said whose fault it
@@ -115,6 +116,12 @@ export const host: Behaviour<Props, State, Message> = {
     granted: (state, { permit }, now) => {
       if (state.phase !== 'live' || state.activity.doing !== 'asking') return [heard(state), [giveBack(permit)]];
       return spend(state, permit, now);
+    },
+
+    declined: (state, { untilMs }, now) => {
+      if (state.phase !== 'live') return [heard(state), []];
+      state.backend = { phase: 'down', untilMs };
+      return state.activity.doing === 'asking' ? goOn(state, now, []) : [state, []];
     },
 
     fetched: (state, { permit, result }, now) => {

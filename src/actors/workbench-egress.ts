@@ -12,7 +12,6 @@
  *
  * Who calls these carries what is returned to those whom it concerns. Nothing here knows gates or permits but by number.
  */
-import type { ClassQueues } from '../domain/class-queues.js';
 import type { HostName, Origin } from '../domain/host.js';
 import * as policy from '../policy/egress.js';
 import type { Gate } from '../policy/gate.js';
@@ -215,7 +214,9 @@ export function forget(books: EgressBooks, host: HostName, now: Instant): void {
 
 /** What the choice is made by. */
 export interface Bench {
-  readonly due: ClassQueues;
+  /** Of those that wish to ask, those whose gate and address are open. */
+  readonly isInLine: (host: HostName) => boolean;
+  readonly isAnyInLine: boolean;
   readonly asks: ReadonlyMap<HostName, Ask>;
   readonly gates: ReadonlyMap<HostName, Gate>;
 }
@@ -231,25 +232,26 @@ export type Choice =
 const NOBODY: Choice = { choose: 'nobody' };
 
 /** Who is probed now. Nobody, while a probe is out, or before its time, or where those who wish to ask may not yet. */
-export function chooseProbe(books: EgressBooks, { due, asks, gates }: Bench, now: Instant): Choice {
+export function chooseProbe(books: EgressBooks, bench: Bench, now: Instant): Choice {
+  const { isInLine, asks, gates } = bench;
   const { guard, probe, known, tried } = books;
   if (guard.phase !== 'guarding' || probe?.phase === 'granted') return NOBODY;
   if (probe !== null) {
-    if (due.lineOf.has(probe.host)) return { choose: 'host', host: probe.host };
+    if (isInLine(probe.host)) return { choose: 'host', host: probe.host };
     if (probe.untilMs > now.monotonicMs) return NOBODY;
     books.probe = null;
   }
   if (guard.probeAtMs > now.monotonicMs) return NOBODY;
   if ([...known.keys()].every((host) => tried.has(host))) tried.clear();
   const untried = [...known.keys()].filter((host) => !tried.has(host)).reverse();
-  const host = untried.find((one) => due.lineOf.has(one));
+  const host = untried.find(isInLine);
   if (host !== undefined) return { choose: 'host', host };
   const mayBid = guard.probeAtMs + PATIENCE_MS <= now.monotonicMs;
   const idle = untried.find((one) => !books.suspects.has(one) && gates.get(one)?.phase !== 'granted');
   const isAnyAsking = untried.some((one) => asks.has(one));
   if (idle !== undefined && !isAnyAsking && mayBid)
     return bid(books, idle, errandTo(idle, known.get(idle) as Origin), now);
-  if (due.lineOf.size > 0) return { choose: 'anybody in line' };
+  if (bench.isAnyInLine) return { choose: 'anybody in line' };
   return asks.size > 0 || !mayBid ? NOBODY : excuse(books, now);
 }
 

@@ -1,28 +1,24 @@
 /**
  * The workbench: the gates of all live hosts, and the hosts that have work ordered by when they may be asked.
  *
- * A host asks; its ask waits until the host's gate and the address's clock are open, then stands in the line of its
- * class; when a fetch slot is free and nothing holds the permits, a class is drawn and the host that has been due
- * longest gets the permit. From then on the gate is the interlock, whatever becomes of the host's actor.
+ * A host asks for a tier; its ask waits until the host's gate and the address's clock are open, then stands in that
+ * tier's line of its class; when a slot of the tier is free and nothing holds the permits, a class is drawn and the host
+ * that has been due longest gets the permit. From then on the gate is the interlock, whatever becomes of the host's
+ * actor. Each tier has lines and slots of its own, so that whoever waits for a browser holds up nobody else.
  *
  * Invariants: P1 and P2 for hosts and for addresses; no permit without a free fetcher; visits open at once and their
  * bytes are bounded; permits stop while anything holds them (store, recorder, pressure, drain); B5: while hardly any host
- * can be reached, all but one probe at a time (`workbench-egress`). B4: a crash after a
+ * can be reached, all but one probe at a time (`workbench-egress`); B1, B2: while the browser service rests nobody waits
+ * for it (`workbench-backend`). B4: a crash after a
  * message was carried out loses none of its effects (the next incarnation performs them) and doubles none (the message
  * comes again, and is let pass).
  */
-import type { VettedAddress } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
-import {
-  createClassQueues,
-  joinLine,
-  leaveLine,
-  nonEmptyLines,
-  takeFront,
-  type ClassQueues,
-} from '../domain/class-queues.js';
+import type { Tier } from '../domain/tier.js';
+import { createClassQueues, joinLine, leaveLine, nonEmptyLines, takeFront } from '../domain/class-queues.js';
 import { createDueHeap, peekDue, popDue, pushDue, type DueHeap } from '../domain/due-heap.js';
 import type { CrawlRules } from '../policy/admission.js';
+import type { BackendTerms, BackendWord } from '../policy/backend-breaker.js';
 import { drawClass } from '../policy/draw.js';
 import * as gates from '../policy/gate.js';
 import type { EgressTerms } from '../policy/egress.js';
@@ -39,6 +35,7 @@ import {
   type Permit,
   type PermitNumber,
 } from '../protocols/workbench.js';
+import * as backend from './workbench-backend.js';
 import * as egress from './workbench-egress.js';
 import {
   type AddressClock,
@@ -48,23 +45,32 @@ import {
   sendForward,
   stand,
   stepAside,
+  thoseForward,
+  TIERS,
 } from './workbench-clocks.js';
-import { describe } from './workbench-facts.js';
+import { describe, type TierLine } from './workbench-facts.js';
 
 export interface Props {
-  readonly slots: number;
+  /** Requests at once, and how long one may take: a tier each that the crawl has. */
+  readonly tiers: { readonly 1: TierTerms } & { readonly [tier in 2 | 3]?: TierTerms };
   readonly openVisitsMax: number;
   readonly openBytesMax: number;
   /** Between the ends and starts of requests to one address; 0 switches the address clock off. */
   readonly addressDelayMs: number;
-  /** The longest that a request may take once it has begun. */
-  readonly requestMsMax: number;
   /** Requests of an earlier life may have ended just now: a host's first request waits for its delay. */
   readonly resumed: boolean;
   /** What the crawl may enter, until the frontier says otherwise. */
   readonly rules: CrawlRules;
   /** When so many hosts can not be reached that the fault is ours; null: never. */
   readonly egress: EgressTerms | null;
+  /** When the browser service is given a rest; null: never. */
+  readonly backend: BackendTerms | null;
+}
+
+export interface TierTerms {
+  readonly slots: number;
+  /** The longest that a request may take once it has begun. */
+  readonly requestMsMax: number;
 }
 
 /** A permit is good for so long. */
@@ -77,6 +83,7 @@ const SWEEP_MS = 5_000;
 
 interface OpenVisit {
   readonly host: HostName;
+  readonly tier: Tier;
   readonly sinceMs: number;
   /** Null once its request has ended. */
   slot: number | null;
@@ -90,17 +97,19 @@ interface State {
   readonly gates: Map<HostName, gates.Gate>;
   readonly clocks: Map<string, AddressClock>;
   readonly asks: Map<HostName, Ask>;
-  /** Hosts whose gate and address are open, by class. */
-  readonly due: ClassQueues;
+  /** Slots and lines, a tier each. */
+  readonly lines: ReadonlyMap<Tier, TierLine>;
   /** Gates and address clocks by when they open: `host:` or `address:` and the name. */
   readonly opening: DueHeap;
-  readonly free: number[];
   readonly open: Map<PermitNumber, OpenVisit>;
   openBytes: number;
+  /** Of visits that the message in hand has closed: not yet released. */
+  readonly closedBytes: Map<Tier, number>;
   lastPermit: PermitNumber;
   readonly holds: Set<string>;
   readonly egress: egress.EgressBooks;
   egressTimerAtMs: number | null;
+  readonly backend: backend.BackendBooks;
   rules: CrawlRules;
   stage: 'granting' | 'draining' | 'drained';
   /** Effects of the message in hand. */
@@ -122,15 +131,16 @@ export const workbench: Behaviour<Props, State, Message> = {
       gates: new Map(),
       clocks: new Map(),
       asks: new Map(),
-      due: createClassQueues(),
+      lines: linesOf(props),
       opening: createDueHeap(),
-      free: Array.from({ length: props.slots }, (_, slot) => props.slots - 1 - slot),
       open: new Map(),
       openBytes: 0,
+      closedBytes: new Map(),
       lastPermit: 0,
       holds: new Set(),
       egress: egress.createEgressBooks(props.egress),
       egressTimerAtMs: null,
+      backend: backend.createBackendBooks(props.backend),
       rules: props.rules,
       stage: 'granting',
       owed: [watch(addresses.recorder), watch(addresses.frontier)],
@@ -165,13 +175,7 @@ export const workbench: Behaviour<Props, State, Message> = {
       }
       if (network !== null) heed(state, host, network, now);
       if (verdict !== null) egress.permitOver(state.egress, verdict.permit, now);
-      if (ask !== null) {
-        // An ask that was not yet heard gives way: its address may have been another one.
-        unfile(state, host);
-        state.asks.set(host, ask);
-        if (!state.gates.has(host)) setGate(state, host, gates.freshGate(firstOpening(state, ask, now)));
-        file(state, host, now);
-      }
+      if (ask !== null) hearAsk(state, ask, now);
       grantAll(state, now);
     }),
 
@@ -181,34 +185,35 @@ export const workbench: Behaviour<Props, State, Message> = {
       if (visit !== undefined && visit.slot !== null) {
         giveBackSlot(state, visit, permit, null);
         state.open.delete(permit);
+        hearOfBackend(state, visit.tier, permit, null, now);
         setGate(state, host, gates.giveBack(gateOf(state, host), permit));
         file(state, host, now);
       }
       grantAll(state, now);
     }),
 
-    ended: carryOut((state, { permit, host, bytes }, now) => {
+    ended: carryOut((state, { permit, host, tier, bytes, backend: word }, now) => {
       const visit = state.open.get(permit);
       if (visit === undefined) {
         // The visit was given up meanwhile; the request itself ends only now.
-        releaseBytes(state, bytes);
+        releaseBytes(state, tier, bytes);
       } else if (visit.slot !== null) {
         visit.bytes = bytes;
         state.openBytes += bytes;
         giveBackSlot(state, visit, permit, now);
       }
+      hearOfBackend(state, tier, permit, word, now);
       setGate(state, host, gates.end(gateOf(state, host), permit, now.monotonicMs));
       file(state, host, now);
       grantAll(state, now);
     }),
 
     closed: carryOut((state, { visits }, now) => {
-      let bytes = 0;
       for (const permit of visits) {
-        bytes += close(state, permit);
+        close(state, permit);
         egress.permitOver(state.egress, permit, now);
       }
-      releaseBytes(state, bytes);
+      releaseClosed(state);
       grantAll(state, now);
     }),
 
@@ -287,11 +292,29 @@ function carryOut<M extends Message>(
 
 // -- granting ---------------------------------------------------------------------------------------------------
 
+function linesOf({ tiers }: Props): Map<Tier, TierLine> {
+  const lines = new Map<Tier, TierLine>();
+  for (const tier of TIERS) {
+    const terms = tiers[tier];
+    if (terms === undefined) continue;
+    const { slots } = terms;
+    const free = Array.from({ length: slots }, (_, slot) => slots - 1 - slot);
+    lines.set(tier, { ...terms, free, due: createClassQueues() });
+  }
+  return lines;
+}
+
+function lineOf({ lines }: State, tier: Tier): TierLine {
+  const line = lines.get(tier);
+  if (line === undefined) throw new Error(`the crawl has no tier ${tier}`);
+  return line;
+}
+
 /** Moves what has opened into the lines, grants what may be granted, and sets the one timer for what opens next. */
 function grantAll(state: State, now: Instant): void {
   openWhatIsDue(state, now);
-  while (mayGrantAny(state)) {
-    const host = frontOf(state, now);
+  for (let tier = tierToGrant(state, now); tier !== null; tier = tierToGrant(state, now)) {
+    const host = frontOf(state, tier, now);
     if (host === undefined) break;
     const permit = grantTo(state, host, now);
     if (permit !== null) state.owed.push(send(addresses.host(host), { type: 'granted', permit }));
@@ -306,24 +329,36 @@ function grantAll(state: State, now: Instant): void {
 }
 
 /** A class is drawn; of those in its line the host that has been due longest. */
-function frontOf(state: State, now: Instant): HostName | undefined {
-  const priority = drawClass(nonEmptyLines(state.due), now.draw());
-  return priority === null ? undefined : takeFront(state.due, priority);
+function frontOf(state: State, tier: Tier, now: Instant): HostName | undefined {
+  const { due } = lineOf(state, tier);
+  const priority = drawClass(nonEmptyLines(due), now.draw());
+  return priority === null ? undefined : takeFront(due, priority);
 }
 
-function mayGrantAny(state: State): boolean {
-  return state.holds.size === 0 && permitsLeft(state) > 0 && state.due.lineOf.size > 0;
+/** The dearest first: it has the fewest slots, and would else find all open visits taken. */
+const DEAREST_FIRST: readonly Tier[] = [3, 2, 1];
+
+/** A tier of which a permit may be granted to somebody in line; null: none. */
+function tierToGrant(state: State, now: Instant): Tier | null {
+  if (state.holds.size > 0) return null;
+  for (const tier of DEAREST_FIRST) {
+    const line = state.lines.get(tier);
+    if (line === undefined || line.due.lineOf.size === 0 || permitsLeft(state, line) === 0) continue;
+    if (tier !== 3 || backend.mayCall(state.backend, now)) return tier;
+  }
+  return null;
 }
 
 /** Whatever holds them. */
-function permitsLeft({ props, stage, free, open, openBytes }: State): number {
+function permitsLeft({ props, stage, open, openBytes }: State, { free }: TierLine): number {
   if (stage !== 'granting' || openBytes > props.openBytesMax / 2) return 0;
   return Math.max(0, Math.min(free.length, props.openVisitsMax - open.size));
 }
 
-/** Permits that could be granted, were there hosts that may be asked. */
+/** Plain permits that could be granted, were there hosts that may be asked. */
 function spareSlots(state: State): number {
-  return state.holds.size > 0 || state.due.lineOf.size > 0 ? 0 : permitsLeft(state);
+  const plain = lineOf(state, 1);
+  return state.holds.size > 0 || plain.due.lineOf.size > 0 ? 0 : permitsLeft(state, plain);
 }
 
 /** Null when the host turned out not to be due: it was filed again where it belongs. */
@@ -337,37 +372,39 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
     file(state, host, now);
     return null;
   }
+  const { tier, address } = ask;
+  const { free, requestMsMax } = lineOf(state, tier);
   const number = ++state.lastPermit;
-  const fetcher = state.free.pop() as number;
-  const deadlineMs = now.monotonicMs + PERMIT_LIFE_MS + state.props.requestMsMax;
+  const fetcher = free.pop() as number;
+  const deadlineMs = now.monotonicMs + PERMIT_LIFE_MS + requestMsMax;
   state.gates.set(host, gates.grant(gate, number, deadlineMs));
-  if (clock !== null) takeAddress(state, clock, host, number, now);
-  state.open.set(number, { host, sinceMs: now.monotonicMs, slot: fetcher, addressClock: ask.addressClock, bytes: 0 });
+  if (clock !== null) takeAddress(state, clock, ask, number, now);
+  const { addressClock } = ask;
+  state.open.set(number, { host, tier, sinceMs: now.monotonicMs, slot: fetcher, addressClock, bytes: 0 });
   state.asks.delete(host);
-  const address: VettedAddress = ask.address;
+  if (tier === 3 && backend.called(state.backend, number).isProbe) noteProbe(state, host, now);
   const expiresAtMs = now.monotonicMs + PERMIT_LIFE_MS;
-  return { number, host, address, fetcher, expiresAtMs, deadlineMs, rules: state.rules };
+  return { number, host, address, tier, fetcher, expiresAtMs, deadlineMs, rules: state.rules };
 }
 
-/** Whoever stood in line for the address, if that is another, waits behind it again. */
-function takeAddress(state: State, clock: AddressClock, host: HostName, permit: PermitNumber, now: Instant): void {
-  const { forward } = clock;
-  stepAside(clock, host);
+/** Whoever else stood in line for the address waits behind it again. */
+function takeAddress(state: State, clock: AddressClock, ask: Ask, permit: PermitNumber, now: Instant): void {
+  stepAside(clock, ask);
   clock.inFlight = permit;
-  if (forward === null || forward === host) return;
-  leavePlace(state, forward);
-  file(state, forward, now);
+  for (const forward of thoseForward(clock)) {
+    leavePlace(state, forward);
+    file(state, forward, now);
+  }
 }
 
 /** The host's actor is gone with all that it had open. A request that has not ended keeps its slot, gate and address. */
 function forget(state: State, host: HostName, now: Instant): void {
   unfile(state, host);
   egress.forget(state.egress, host, now);
-  let bytes = 0;
   for (const [permit, visit] of state.open) {
-    if (visit.host === host && visit.slot === null) bytes += close(state, permit);
+    if (visit.host === host && visit.slot === null) close(state, permit);
   }
-  releaseBytes(state, bytes);
+  releaseClosed(state);
   grantAll(state, now);
 }
 
@@ -379,8 +416,11 @@ function heed(state: State, host: HostName, network: NetworkWord, now: Instant):
   state.owed.push(...egress.hear(books, { host, network, endedAtMs: endOf(state, host, now), lastPermit }, now));
   if (state.stage !== 'granting') state.owed.push(...egress.closeVisits(books));
   if (books.guard.phase === before) return;
-  if (books.guard.phase === 'guarding') hold(state, EGRESS);
-  else unhold(state, EGRESS, now);
+  if (books.guard.phase === 'guarding') {
+    hold(state, EGRESS);
+    declineBrowsers(state, now);
+  }
+  if (books.guard.phase === 'clear') unhold(state, EGRESS, now);
   const way = books.guard.phase === 'clear' ? 'open' : books.known.size > 0 ? 'cut_off' : 'never_open';
   state.owed.push(send(addresses.frontier, { type: 'egress', way }));
 }
@@ -397,7 +437,7 @@ function watchEgress(state: State, now: Instant): void {
   state.owed.push(...egress.acquit(books, now));
   // What else holds the permits holds the probes too.
   let mayProbe = books.guard.phase === 'guarding' && state.holds.size === 1;
-  while (mayProbe && permitsLeft(state) > 0) mayProbe = probes(state, now);
+  while (mayProbe && permitsLeft(state, lineOf(state, 1)) > 0) mayProbe = probes(state, now);
   const nextMs = egress.nextDueMs(books, now);
   if (nextMs === null || nextMs <= now.monotonicMs) return;
   if (state.egressTimerAtMs !== null && state.egressTimerAtMs <= nextMs) return;
@@ -407,20 +447,72 @@ function watchEgress(state: State, now: Instant): void {
 
 /** Whether another try at it makes sense: the host that was chosen turned out not to be due. */
 function probes(state: State, now: Instant): boolean {
-  const choice = egress.chooseProbe(state.egress, state, now);
+  const { asks, gates } = state;
+  const tier = TIERS.find((one) => (state.lines.get(one)?.due.lineOf.size ?? 0) > 0);
+  const isInLine = (host: HostName) => isDue(state, host);
+  const choice = egress.chooseProbe(state.egress, { isInLine, isAnyInLine: tier !== undefined, asks, gates }, now);
   if (choice.choose === 'nobody') return false;
   if (choice.choose === 'bidden') {
     state.owed.push(choice.effect);
     return false;
   }
-  const host = choice.choose === 'host' ? choice.host : frontOf(state, now);
+  const host = choice.choose === 'host' ? choice.host : frontOf(state, tier ?? 1, now);
   if (host === undefined) return false;
-  leaveLine(state.due, host);
+  const wish = state.asks.get(host);
+  if (wish !== undefined) leaveLine(lineOf(state, wish.tier).due, host);
   const permit = grantTo(state, host, now);
   if (permit === null) return true;
   egress.granted(state.egress, host, permit.number);
   state.owed.push(send(addresses.host(host), { type: 'granted', permit }), log('debug', 'egress_probe', { host }));
   return false;
+}
+
+// -- the browser service (B1, B2) -------------------------------------------------------------------------------
+
+/** An ask for what can't be had now is answered at once. */
+function hearAsk(state: State, ask: Ask, now: Instant): void {
+  const { host, tier } = ask;
+  // An ask that was not yet heard gives way: its address may have been another one.
+  unfile(state, host);
+  const restsUntilMs = tier === 3 ? browsersRestUntilMs(state, now) : null;
+  if (restsUntilMs !== null) {
+    state.owed.push(send(addresses.host(host), { type: 'declined', tier, untilMs: restsUntilMs }));
+    return;
+  }
+  state.asks.set(host, ask);
+  if (!state.gates.has(host)) setGate(state, host, gates.freshGate(firstOpening(state, ask, now)));
+  file(state, host, now);
+}
+
+/** A host that waits for a browser while our own way to all hosts is cut off would be no probe of it: it asks later. */
+const CUT_OFF_MS = 30_000;
+
+function browsersRestUntilMs(state: State, now: Instant): number | null {
+  if (state.egress.guard.phase === 'guarding') return now.monotonicMs + CUT_OFF_MS;
+  return backend.restsUntilMs(state.backend, PERMIT_LIFE_MS + lineOf(state, 3).requestMsMax, now);
+}
+
+function hearOfBackend(state: State, tier: Tier, permit: PermitNumber, word: BackendWord | null, now: Instant): void {
+  if (tier !== 3) return;
+  const effects = backend.hear(state.backend, permit, word, now);
+  state.owed.push(...effects);
+  if (effects.length > 0) declineBrowsers(state, now);
+}
+
+function noteProbe(state: State, host: HostName, now: Instant): void {
+  state.owed.push(log('info', 'browser_service_probed', { host }));
+  declineBrowsers(state, now);
+}
+
+/** B2: nobody stands in line for what can't be had. */
+function declineBrowsers(state: State, now: Instant): void {
+  const untilMs = state.lines.has(3) ? browsersRestUntilMs(state, now) : null;
+  if (untilMs === null) return;
+  for (const [host, { tier }] of state.asks) {
+    if (tier !== 3) continue;
+    unfile(state, host);
+    state.owed.push(send(addresses.host(host), { type: 'declined', tier, untilMs }));
+  }
 }
 
 // -- who is due -------------------------------------------------------------------------------------------------
@@ -436,8 +528,14 @@ function file(state: State, host: HostName, now: Instant): void {
     return;
   }
   const clock = clockOf(state, ask.addressClock);
-  if (clock === null) return joinLine(state.due, host, ask.priority);
-  stand(clock, host, ask.priority, state.due, now);
+  const { due } = lineOf(state, ask.tier);
+  if (clock === null) return joinLine(due, host, ask.priority);
+  stand(clock, ask, due, now);
+}
+
+function isDue(state: State, host: HostName): boolean {
+  const ask = state.asks.get(host);
+  return ask !== undefined && lineOf(state, ask.tier).due.lineOf.has(host);
 }
 
 function unfile(state: State, host: HostName): void {
@@ -447,10 +545,12 @@ function unfile(state: State, host: HostName): void {
 
 /** Out of its line, or from behind its address. If it stood forward, the address opens for the next one. */
 function leavePlace(state: State, host: HostName): void {
-  leaveLine(state.due, host);
-  const name = state.asks.get(host)?.addressClock ?? null;
+  const ask = state.asks.get(host);
+  if (ask === undefined) return;
+  leaveLine(lineOf(state, ask.tier).due, host);
+  const { addressClock: name } = ask;
   const clock = name === null ? undefined : state.clocks.get(name);
-  if (clock === undefined || !stepAside(clock, host)) return;
+  if (clock === undefined || !stepAside(clock, ask)) return;
   pushDue(state.opening, { atMs: clock.opensAtMs, name: `address:${name}` });
 }
 
@@ -465,9 +565,10 @@ function openWhatIsDue(state: State, now: Instant): void {
   }
 }
 
-function openAddress({ clocks, due }: State, name: string, now: Instant): void {
+function openAddress({ clocks, lines }: State, name: string, now: Instant): void {
   const clock = clocks.get(name);
-  if (clock !== undefined) sendForward(clock, due, now);
+  if (clock === undefined) return;
+  for (const [tier, { due }] of lines) sendForward(clock, tier, due, now);
 }
 
 // -- gates and clocks -------------------------------------------------------------------------------------------
@@ -504,7 +605,7 @@ function clockOf(state: State, name: string | null): AddressClock | null {
 /** Frees the fetcher and the address. `endedAt` is null when nothing was sent. */
 function giveBackSlot(state: State, visit: OpenVisit, permit: PermitNumber, endedAt: Instant | null): void {
   if (visit.slot === null) return;
-  state.free.push(visit.slot);
+  lineOf(state, visit.tier).free.push(visit.slot);
   visit.slot = null;
   const clock = clockOf(state, visit.addressClock);
   if (clock === null || clock.inFlight !== permit) return;
@@ -513,37 +614,43 @@ function giveBackSlot(state: State, visit: OpenVisit, permit: PermitNumber, ende
   pushDue(state.opening, { atMs: clock.opensAtMs, name: `address:${visit.addressClock}` });
 }
 
-/** The bytes that its body held. A request that is still under way keeps its place until it ends. */
-function close(state: State, permit: PermitNumber): number {
+/** What its body held is to be released. A request that is still under way keeps its place until it ends. */
+function close(state: State, permit: PermitNumber): void {
   const visit = state.open.get(permit);
-  if (visit === undefined || visit.slot !== null) return 0;
+  if (visit === undefined || visit.slot !== null) return;
   state.open.delete(permit);
   state.openBytes -= visit.bytes;
-  return visit.bytes;
+  if (visit.bytes > 0) state.closedBytes.set(visit.tier, (state.closedBytes.get(visit.tier) ?? 0) + visit.bytes);
 }
 
-function releaseBytes(state: State, bytes: number): void {
-  if (bytes > 0) state.owed.push({ do: 'release', bytes });
+/** Of all visits that were closed by the message in hand at once. */
+function releaseClosed(state: State): void {
+  for (const [tier, bytes] of state.closedBytes) releaseBytes(state, tier, bytes);
+  state.closedBytes.clear();
+}
+
+function releaseBytes(state: State, tier: Tier, bytes: number): void {
+  if (bytes > 0) state.owed.push({ do: 'release', tier, bytes });
 }
 
 // -- sweeping ---------------------------------------------------------------------------------------------------
 
 /** What no message will ever tell: requests without an end, visits that got lost, gates that nobody needs. */
 function sweep(state: State, now: Instant): void {
-  let bytes = 0;
   for (const [permit, visit] of state.open) {
     const ageMs = now.monotonicMs - visit.sinceMs;
-    const endless = visit.slot !== null && ageMs > PERMIT_LIFE_MS + state.props.requestMsMax;
+    const endless = visit.slot !== null && ageMs > PERMIT_LIFE_MS + lineOf(state, visit.tier).requestMsMax;
     if (!endless && ageMs <= VISIT_LOST_MS) continue;
     giveBackSlot(state, visit, permit, now);
-    bytes += close(state, permit);
+    close(state, permit);
+    hearOfBackend(state, visit.tier, permit, null, now);
     egress.permitOver(state.egress, permit, now);
     state.owed.push(
       log('warn', endless ? 'request_without_end' : 'visit_lost', { host: visit.host, permit }),
       send(addresses.host(visit.host), { type: 'visitLost', permit }),
     );
   }
-  releaseBytes(state, bytes);
+  releaseClosed(state);
   sweepGates(state, now);
 }
 

@@ -61,6 +61,7 @@ export type WaitCause =
   | 'retry_after'
   | 'breaker'
   | 'robots'
+  | 'browser'
   | 'held'
   | 'paused'
   | 'stopped';
@@ -76,6 +77,7 @@ export const WAIT_CAUSES: Readonly<Record<WaitCause, string>> = {
   retry_after: 'it asked for silence (429, 503 or Retry-After)',
   breaker: 'it failed time and again and is left alone for a while',
   robots: 'its robots.txt can not be read',
+  browser: 'the browser service is not well, and nothing is left that can do without',
   held: 'no requests begin at all: see the reasons in status',
   paused: 'the crawl is paused',
   stopped: 'the crawl does not run',
@@ -100,6 +102,8 @@ export interface StatusReport {
     readonly openVisits: number | null;
     readonly openBytes: number | null;
     readonly slotsFree: number | null;
+    /** The browser service; null where there is none, or the workbench did not answer. */
+    readonly browser: BrowserReport | null;
     readonly memory: { readonly rssBytes: number; readonly heapUsedBytes: number };
   } | null;
   /** Of this run; 0 for a crawl that does not run. */
@@ -158,6 +162,19 @@ export interface HostRow {
   readonly waits: { readonly why: WaitCause; readonly until: Time | null } | null;
 }
 
+/** How the browser service stands (B1). */
+export interface BrowserReport {
+  readonly breaker: 'off' | 'closed' | 'open' | 'probing';
+  readonly failuresInARow: number | null;
+  readonly restsUntil: Time | null;
+  /** Since the start. */
+  readonly failures: number;
+  readonly rests: number;
+  readonly slots: number;
+  readonly slotsFree: number;
+  readonly hostsInLine: number;
+}
+
 export interface HostReport extends HostRow {
   readonly site: string;
   readonly partition: number;
@@ -182,6 +199,14 @@ export interface HostReport extends HostRow {
   readonly requests: number;
   readonly lastDurationMs: number | null;
   readonly wakesAt: Time | null;
+  /** What it was found to need to be fetched. */
+  readonly ladder: {
+    /** Null: nothing but plain requests. */
+    readonly needs: { readonly tier: 2 | 3; readonly cause: Code; readonly believedUntil: Time | null } | null;
+    readonly clearanceUntil: Time | null;
+    /** Of the day that they were used on last. */
+    readonly browserSeconds: number;
+  };
   readonly origins: readonly OriginReport[];
   /** The first rows of its queue, in the order in which they are to be visited. */
   readonly next: readonly {

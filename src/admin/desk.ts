@@ -144,6 +144,7 @@ export class Desk implements Control {
     return liveFacts(url, host, {
       inFlight: live.inFlight(),
       gateOpensAtMs: bench?.gates[0]?.nextAllowedAtMs ?? null,
+      browserRestsUntilMs: bench?.backend?.restsUntilMs ?? null,
       paused: live.facts().isPaused,
       holds: bench?.holds ?? live.facts().holds,
     });

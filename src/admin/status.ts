@@ -10,7 +10,7 @@ import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import { PAUSED } from '../protocols/workbench.js';
 import type { Totals } from '../protocols/commit.js';
 import type { StorePort } from '../protocols/ports.js';
-import type { CrawlState, StatusReport, WaitCause } from './control.js';
+import type { BrowserReport, CrawlState, StatusReport, WaitCause } from './control.js';
 import { timeOf } from './control.js';
 import { delayMsOf, type DelayTerms, type HostFacts, readHost, type Standing, sum, waitOf } from './host-facts.js';
 
@@ -149,7 +149,24 @@ function runReport(run: RunFacts, bench: BenchFacts | null): NonNullable<StatusR
     openVisits: bench?.openVisits ?? null,
     openBytes: bench?.openBytes ?? null,
     slotsFree: bench?.slotsFree ?? null,
+    browser: browserReport(bench),
     memory: { rssBytes: rss, heapUsedBytes: heapUsed },
+  };
+}
+
+function browserReport(bench: BenchFacts | null): BrowserReport | null {
+  const pool = bench?.tiers.find(({ tier }) => tier === 3);
+  if (bench === null || bench.backend === null || pool === undefined) return null;
+  const { breaker, inARow, restsUntilMs, failures, openings } = bench.backend;
+  return {
+    breaker,
+    failuresInARow: inARow,
+    restsUntil: timeOf(restsUntilMs),
+    failures,
+    rests: openings,
+    slots: pool.slots,
+    slotsFree: pool.free,
+    hostsInLine: pool.inLine,
   };
 }
 

@@ -1,9 +1,10 @@
 /** `orbweaver inspect FILE --url URL`: what the engine sees in a page. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../config/schema.js';
 import type { Header } from '../domain/fetching.js';
 import { CODES } from '../domain/outcome.js';
+import type { ChallengeKind } from '../domain/parsing.js';
 import type { Inspection, InspectedLink } from '../page/inspection.js';
 import { canonicalise } from '../policy/canonical.js';
 import { unreadable } from './files.js';
@@ -15,6 +16,8 @@ import { CommandError, EXIT, printJson, type Terminal } from './terminal.js';
 interface InspectOptions extends ConfigOptions {
   readonly url: string;
   readonly type?: string;
+  readonly status?: number;
+  readonly header: readonly Header[];
   readonly text: boolean;
   readonly json: boolean;
 }
@@ -25,12 +28,18 @@ export function inspectCommand(terminal: Terminal): Command {
     .argument('<file>', 'the page, without a content coding; - reads standard input')
     .requiredOption('--url <url>', 'where the page came from: its links are resolved against it')
     .option('--type <mime>', 'the Content-Type it came with, as in "text/html; charset=koi8-r"; else its bytes tell')
+    .option('--status <code>', 'the status it came with: a door shows by it as well', statusCode)
+    .option('--header <name: value>', 'a header that it came with; may be given more than once', addHeader, [])
     .option('--text', 'print the visible text and nothing else', false)
     .addHelpText('after', () =>
       examples(
         ['inspect page.html --url https://example.org/news/', 'all that is seen, and which links a crawl would follow'],
         ['inspect page.html --url https://example.org/ --type "text/html; charset=shift_jis"', 'as its server sent it'],
         ['inspect page.html --url https://example.org/ --set links.embeds=false --json', 'one JSON object'],
+        [
+          'inspect page.html --url https://example.org/ --status 403 --header "cf-mitigated: challenge"',
+          'whether something stands in its place, and why',
+        ],
         ['inspect page.html --url https://example.org/ --text', 'the text that is searched and compared'],
         ['inspect - --url https://example.org/ < page.html', 'from standard input'],
       ),
@@ -41,7 +50,8 @@ export function inspectCommand(terminal: Terminal): Command {
     const { config } = readConfig(options);
     const { bytesMax } = config.fetch;
     const bytes = file === '-' ? await readStandardInput(bytesMax) : readPageFile(file, bytesMax);
-    const inspection = await inspected(url, options.type ?? (await likelyType(file, bytes)), bytes, config);
+    const type = options.type ?? (await likelyType(file, bytes));
+    const inspection = await inspected(url, type, options, bytes, config);
     if (options.text) terminal.print(inspection.text);
     else if (options.json) printJson(terminal, contract(inspection));
     else for (const line of report(inspection)) terminal.print(line);
@@ -62,11 +72,32 @@ function pageUrl(text: string): string {
   );
 }
 
-async function inspected(url: string, type: string | null, bytes: Uint8Array, config: Config): Promise<Inspection> {
+function statusCode(text: string): number {
+  if (!/^[1-5]\d\d$/.test(text)) throw new InvalidArgumentError('a status is a number from 100 to 599');
+  return Number(text);
+}
+
+function addHeader(text: string, before: readonly Header[]): readonly Header[] {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new InvalidArgumentError('a header is given as name: value');
+  return [...before, [text.slice(0, colon).trim(), text.slice(colon + 1).trim()]];
+}
+
+async function inspected(
+  url: string,
+  type: string | null,
+  { status, header }: InspectOptions,
+  bytes: Uint8Array,
+  config: Config,
+): Promise<Inspection> {
   const { inspectPage } = await import('../page/inspection.js');
-  const headers: Header[] = type === null ? [] : [['content-type', type]];
+  const headers: Header[] = type === null ? [...header] : [...header, ['content-type', type]];
   const robotsMeta = { obeyed: config.robots.meta, productToken: requiredProductToken(config) };
-  return inspectPage({ url, headers }, bytes, { links: config.links, robotsMeta });
+  return inspectPage({ url, status: status ?? null, headers }, bytes, {
+    links: config.links,
+    robotsMeta,
+    challenge: config.challenge,
+  });
 }
 
 /** What a page's name or its first bytes promise; null where they say nothing, as of a picture. */
@@ -145,6 +176,11 @@ function contract({ text: _, ...rest }: Inspection): object {
 /** Links shown of one kind before the rest is counted. */
 const LINKS_SHOWN = 200;
 
+const KINDS: Readonly<Record<ChallengeKind, string>> = {
+  challenge: 'a door in front of the page',
+  script_shell: "a script's empty shell",
+};
+
 function report(seen: Inspection): string[] {
   const { robotsMeta, challenge, links } = seen;
   const wishes = [robotsMeta.noindex ? 'noindex' : null, robotsMeta.nofollow ? 'nofollow' : null].filter(Boolean);
@@ -158,7 +194,7 @@ function report(seen: Inspection): string[] {
     ...seen.alternates.map(({ hreflang, href }) => ['alternate', `${hreflang} ${href}`] as const),
     ['refresh', seen.refresh],
     ['robots', wishes.length === 0 ? null : wishes.join(', ')],
-    ['challenge', challenge.verdict ? challenge.reasons.join('; ') : null],
+    ['challenge', challenge.kind === null ? null : `${KINDS[challenge.kind]}: ${challenge.reasons.join('; ')}`],
     ['digest', seen.digest],
     ['simhash', seen.simhash],
   ];

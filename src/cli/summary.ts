@@ -30,7 +30,7 @@ export function formatSummary(summary: CrawlOutcome, dataDir: string, waitingWhy
     ['challenged', summary.challenged, ''],
     ['left', leftIn(summary), leftNote(summary)],
     ['throttled', summary.throttled, 'asked again when the host allows'],
-    ['parked', summary.parked, 'until robots.txt can be read'],
+    ['parked', summary.parked, 'until robots.txt, or a browser, can be had'],
     ['failed', summary.failed, 'asked again later, within bounds'],
     ['died', summary.died, 'with the process, three times'],
     ['dead letters', summary.deadLettered, 'given up for good, in all runs'],

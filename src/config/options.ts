@@ -170,6 +170,44 @@ export interface ConfigOptions {
      */
     readonly nofollow?: 'skip' | 'follow';
   };
+  /** Doors in front of pages, and scripts' empty shells. */
+  readonly challenge?: {
+    /**
+     * Look at the headers of an answer.
+     * True or false. Default: `true`.
+     */
+    readonly byHeaders?: boolean;
+    /**
+     * Look at the title, the addresses, the scripts and the names in a page.
+     * True or false. Default: `true`.
+     */
+    readonly byMarkers?: boolean;
+    /**
+     * Look at how little a page says: a script's empty shell.
+     * True or false. Default: `true`.
+     */
+    readonly byDensity?: boolean;
+    /**
+     * More of what only a door has in an address, a script or a name, in any case.
+     * A list, each of it a text. Default: `[]`.
+     */
+    readonly markers?: readonly string[];
+    /**
+     * More headers that only a door is sent with.
+     * Header names, or name: value, as in x-guard: denied. Default: `[]`.
+     */
+    readonly headers?: readonly string[];
+    /**
+     * A larger page should say something.
+     * A whole number from 0 to 1073741824 (bytes). Default: `2048`.
+     */
+    readonly densityMarkupBytes?: number;
+    /**
+     * A page with less visible text says next to nothing.
+     * A whole number from 0 to 100000 (characters). Default: `200`.
+     */
+    readonly densityTextCharacters?: number;
+  };
   /** Reading pages. */
   readonly page?: {
     /**
@@ -234,6 +272,65 @@ export interface ConfigOptions {
      * A number from 1 to 3600 (seconds). Default: `30`.
      */
     readonly quarantineSeconds?: number;
+  };
+  /** What it takes to get a page. */
+  readonly escalation?: {
+    /**
+     * For so long a host is believed to need what it needed last; then less is tried with one URL.
+     * A number from 1 to 604800 (seconds). Default: `21600`.
+     */
+    readonly memorySeconds?: number;
+    /**
+     * What shows a challenge whatever is tried is tried again so much later.
+     * A number from 1 to 604800 (seconds). Default: `3600`.
+     */
+    readonly retrySeconds?: number;
+  };
+  /** Requests with a browser's handshake. */
+  readonly impersonate?: {
+    /**
+     * Hosts that may be asked so, where they refuse a plain request; none: it is switched off.
+     * A list, each of it a host name in lower case, *.NAME for all names below it, or * for all. Default: `[]`.
+     */
+    readonly sites?: readonly string[];
+    /**
+     * Such requests at once.
+     * A whole number from 1 to 256 (requests). Default: `8`.
+     */
+    readonly concurrency?: number;
+  };
+  /** Pages that need a browser. */
+  readonly browser?: {
+    /**
+     * A service that drives browsers and speaks the FlareSolverr v1 protocol; none: no page is rendered.
+     * A text or null. Default: `null`.
+     */
+    readonly endpoint?: string | null;
+    /**
+     * Hosts whose pages may be rendered, where nothing less gets them.
+     * A list, each of it a host name in lower case, *.NAME for all names below it, or * for all. Default: `["*"]`.
+     */
+    readonly sites?: readonly string[];
+    /**
+     * Pages that are rendered at once.
+     * A whole number from 1 to 64 (pages). Default: `2`.
+     */
+    readonly concurrency?: number;
+    /**
+     * The whole of a page, with all that it loads.
+     * A whole number from 1000 to 300000 (milliseconds). Default: `30000`.
+     */
+    readonly timeoutMs?: number;
+    /**
+     * Of the browser's time that one host is granted in a day; what needs more waits for the next.
+     * A whole number from 1 to 86400 (seconds). Default: `600`.
+     */
+    readonly secondsPerHostAndDay?: number;
+    /**
+     * Give the service a rest after five failures in a row, while all else goes on; without, it is asked again and again.
+     * True or false. Default: `true`.
+     */
+    readonly breaker?: boolean;
   };
   /** When the fault is ours. */
   readonly egress?: {

@@ -175,6 +175,36 @@ export const configSchema = z.strictObject({
     forms: option(z.boolean(), false, 'What a form that asks by GET leads to when it is sent as it stands.'),
     nofollow: option(z.enum(['skip', 'follow']), 'skip', 'Links with rel=nofollow.'),
   }),
+  challenge: group("Doors in front of pages, and scripts' empty shells", {
+    byHeaders: option(z.boolean(), true, 'Look at the headers of an answer.'),
+    byMarkers: option(z.boolean(), true, 'Look at the title, the addresses, the scripts and the names in a page.'),
+    byDensity: option(z.boolean(), true, "Look at how little a page says: a script's empty shell."),
+    markers: option(
+      z.array(z.string().min(6).max(200)).max(1_000),
+      [],
+      'More of what only a door has in an address, a script or a name, in any case.',
+    ),
+    headers: option(
+      z
+        .array(
+          z
+            .string()
+            .max(500)
+            .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+(: ?[\x20-\x7e]+)?$/),
+        )
+        .max(100)
+        .meta({ title: 'header names, or name: value, as in x-guard: denied' }),
+      [],
+      'More headers that only a door is sent with.',
+    ),
+    densityMarkupBytes: option(whole(0, 1_024 * MIB), 2_048, 'A larger page should say something.', bytes),
+    densityTextCharacters: option(
+      whole(0, 100_000),
+      200,
+      'A page with less visible text says next to nothing.',
+      'characters',
+    ),
+  }),
   page: group('Reading pages', {
     linksMax: option(whole(0, 1_000_000), 5_000, 'Links taken from one page; the rest is counted and left.', 'links'),
     threads: option(whole(1, 64), 2, 'Threads that read pages; without a value, by the number of cores.', 'threads'),
@@ -212,6 +242,53 @@ export const configSchema = z.strictObject({
       30,
       'The first time for which it stays closed; it doubles.',
       'seconds',
+    ),
+  }),
+  escalation: group('What it takes to get a page', {
+    memorySeconds: option(
+      z.number().min(1).max(604_800),
+      21_600,
+      'For so long a host is believed to need what it needed last; then less is tried with one URL.',
+      'seconds',
+    ),
+    retrySeconds: option(
+      z.number().min(1).max(604_800),
+      3_600,
+      'What shows a challenge whatever is tried is tried again so much later.',
+      'seconds',
+    ),
+  }),
+  impersonate: group("Requests with a browser's handshake", {
+    sites: option(
+      z.array(hostPattern).max(10_000),
+      [],
+      'Hosts that may be asked so, where they refuse a plain request; none: it is switched off.',
+    ),
+    concurrency: option(whole(1, 256), 8, 'Such requests at once.', 'requests'),
+  }),
+  browser: group('Pages that need a browser', {
+    endpoint: option(
+      z.url({ protocol: /^https?$/ }).nullable(),
+      null,
+      'A service that drives browsers and speaks the FlareSolverr v1 protocol; none: no page is rendered.',
+    ),
+    sites: option(
+      z.array(hostPattern).max(10_000),
+      ['*'],
+      'Hosts whose pages may be rendered, where nothing less gets them.',
+    ),
+    concurrency: option(whole(1, 64), 2, 'Pages that are rendered at once.', 'pages'),
+    timeoutMs: option(whole(1_000, 300_000), 30_000, 'The whole of a page, with all that it loads.', milliseconds),
+    secondsPerHostAndDay: option(
+      whole(1, 86_400),
+      600,
+      "Of the browser's time that one host is granted in a day; what needs more waits for the next.",
+      'seconds',
+    ),
+    breaker: option(
+      z.boolean(),
+      true,
+      'Give the service a rest after five failures in a row, while all else goes on; without, it is asked again and again.',
     ),
   }),
   egress: group('When the fault is ours', {

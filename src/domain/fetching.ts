@@ -1,6 +1,7 @@
 /** A request to one page, and what came of it: what travels between host, fetcher and the HTTP client. */
 import type { Origin } from './host.js';
 import type { Code } from './outcome.js';
+import type { Tier } from './tier.js';
 
 export type Header = readonly [name: string, value: string];
 
@@ -15,6 +16,8 @@ export const PAUSED_MS_MAX = 30_000;
 
 export interface FetchRequest {
   readonly url: string;
+  /** In which way it is to be fetched. */
+  readonly tier: Tier;
   readonly origin: Origin;
   /** The one address that may be connected to. */
   readonly address: VettedAddress;
@@ -47,6 +50,28 @@ export interface FetchedResponse {
   readonly durationMs: number;
   /** The address that was in fact connected to. */
   readonly remoteAddress: string;
+  /** What a browser has to say beside it; absent on the lower tiers. Its body is the rendered markup, as UTF-8. */
+  readonly rendered?: Rendered;
+}
+
+/** What a browser made of a page. */
+export interface Rendered {
+  /** Where it had come to in the end: by redirects, or by what its scripts did. */
+  readonly finalUrl: string;
+  /** Under which name it asked. */
+  readonly userAgent: string;
+  /** All that it held for the page's site when it was done. */
+  readonly cookies: readonly RenderedCookie[];
+}
+
+export interface RenderedCookie {
+  readonly name: string;
+  readonly value: string;
+  /** With or without the dot before it. */
+  readonly domain: string;
+  readonly path: string;
+  /** Wall clock; null: of the session. */
+  readonly expiresAtMs: number | null;
 }
 
 export interface FetchFailure {
@@ -87,7 +112,7 @@ export interface BackendFailure {
   readonly durationMs: number;
 }
 
-export type FetchResult = FetchedResponse | FetchFailure;
+export type FetchResult = FetchedResponse | FetchFailure | BackendFailure;
 
 /** What a name stands for. */
 export type Resolution =

@@ -21,11 +21,37 @@ export interface RobotsMetaTerms {
   readonly productToken: string;
 }
 
+/** By what doors in front of pages, and scripts' empty shells, are told from pages; what is added to what is known. */
+export interface ChallengeTerms {
+  readonly byHeaders: boolean;
+  readonly byMarkers: boolean;
+  readonly byDensity: boolean;
+  /** Parts of addresses, scripts and names in markup, in any case. */
+  readonly markers: readonly string[];
+  /** `name` or `name: value`, in any case. */
+  readonly headers: readonly string[];
+  /** A larger page is looked at for what little it says. */
+  readonly densityMarkupBytes: number;
+  /** What says less than that, in UTF-16 units of visible text, says little. */
+  readonly densityTextCharacters: number;
+}
+
+/** A door that wants to know who asks, or what shows nothing before its scripts have run. */
+export type ChallengeKind = 'challenge' | 'script_shell';
+
+export interface ChallengeFinding {
+  readonly kind: ChallengeKind;
+  /** One sentence for each thing that speaks for it; at least one. */
+  readonly reasons: readonly string[];
+}
+
 /** A page worth its links only, an index, real content, or nothing of these. */
 export type PageKind = 'lead' | 'listing' | 'document' | 'other';
 
 export interface ParseTask {
   readonly url: string;
+  /** Where a browser had come to with it; absent where none was sent. */
+  readonly finalUrl?: string;
   /** `page`: links, text, digests. `robots`: only the decoded bytes. */
   readonly want: 'page' | 'robots';
   readonly status: number;
@@ -47,6 +73,7 @@ export interface ParseTask {
   readonly linksMax: number;
   readonly links: FollowedLinks;
   readonly robotsMeta: RobotsMetaTerms;
+  readonly challenge: ChallengeTerms;
   /** Make the archive records. */
   readonly archive: boolean;
   /** Among them one that says how the page was found and what it links to; null: none. */
@@ -83,6 +110,8 @@ export interface PageFacts {
   /** The URL that the page itself, or its Link header, names as its own; canonical. Null where it names none. */
   readonly canonical: string | null;
   readonly kind: PageKind;
+  /** It is no page but what stands in its place; null: it is one. */
+  readonly challenge: ChallengeFinding | null;
   /** Those that are followed: documents in order of appearance, then embeds, then forms; no two with one key. */
   readonly links: readonly Candidate[];
   /** Links that were left out, by bound or as no URL. */

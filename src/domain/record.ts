@@ -6,6 +6,7 @@
 import type { Chain } from './chain.js';
 import type { HostName } from './host.js';
 import type { Attempt, Code } from './outcome.js';
+import type { Tier } from './tier.js';
 import type { Source, UrlKey } from './url.js';
 
 export type UrlState =
@@ -83,6 +84,8 @@ export interface UrlRecord {
   readonly robots: RobotsEvidence | null;
   /** Of redirects, on whose behalf it is to be asked for; null where it is asked for by itself, and once it was. */
   readonly chain: Chain | null;
+  /** The way in which it is to be fetched next: a step up, or a retry of the same kind. Null: as its host needs. */
+  readonly ladder: Tier | null;
 }
 
 /** Front queue class of a host, and ready class of a URL: 0 is drawn most often. */

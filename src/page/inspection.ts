@@ -2,9 +2,15 @@
  * What the engine sees in a page, for people to look at: the reading of a parser thread, with every link and whether a
  * crawl would follow it.
  */
-import type { FollowedLinks, PageKind, RobotsMetaTerms } from '../domain/parsing.js';
+import type {
+  ChallengeFinding,
+  ChallengeKind,
+  ChallengeTerms,
+  FollowedLinks,
+  PageKind,
+  RobotsMetaTerms,
+} from '../domain/parsing.js';
 import { canonicalise } from '../policy/canonical.js';
-import { type Challenge, challengeOf } from '../policy/challenge.js';
 import { isFollowed, linkKind } from '../policy/links.js';
 import { sha1Digest } from '../sinks/digest.js';
 import type { Directives } from './directives.js';
@@ -20,6 +26,13 @@ export interface InspectedLink {
   readonly element: string;
   readonly rel: string | null;
   readonly followed: boolean;
+}
+
+/** Whether something else stands in the page's place; the reasons are empty where it is one. */
+export interface InspectedChallenge {
+  readonly verdict: boolean;
+  readonly kind: ChallengeKind | null;
+  readonly reasons: readonly string[];
 }
 
 export interface Inspection {
@@ -41,7 +54,7 @@ export interface Inspection {
   readonly baseUrl: string;
   /** Where a meta refresh sends its readers. */
   readonly refresh: string | null;
-  readonly challenge: Challenge;
+  readonly challenge: InspectedChallenge;
   /** `sha1:` and base 32, of the bytes. */
   readonly digest: string;
   readonly simhash: string | null;
@@ -50,16 +63,17 @@ export interface Inspection {
 export interface InspectionTerms {
   readonly links: FollowedLinks;
   readonly robotsMeta: RobotsMetaTerms;
+  readonly challenge: ChallengeTerms;
 }
 
 /** @param asked.url canonical. @param bytes without a content coding. */
 export function inspectPage(
-  asked: Pick<Asked, 'url' | 'headers'>,
+  asked: Pick<Asked, 'url' | 'status' | 'headers'>,
   bytes: Uint8Array,
   terms: InspectionTerms,
 ): Inspection {
   const { productToken } = terms.robotsMeta;
-  const reading = readPage({ ...asked, forms: true, productToken }, bytes);
+  const reading = readPage({ ...asked, forms: true, productToken, challenge: terms.challenge }, bytes);
   const { mime, charset, title, kind, text, canonical, alternates, directives, base, refresh } = reading;
   const { links, refused } = listed(reading, terms);
   return {
@@ -77,7 +91,7 @@ export function inspectPage(
     robotsMeta: directives,
     baseUrl: base.href,
     refresh: refresh?.url ?? null,
-    challenge: challengeIn(reading, links),
+    challenge: inspected(reading.challenge),
     digest: sha1Digest(bytes),
     simhash: charset === null ? null : simhash(text),
   };
@@ -107,9 +121,6 @@ function listed(
   return { links: [...links.values()], refused };
 }
 
-function challengeIn({ markup, title, text }: PageReading, links: readonly InspectedLink[]): Challenge {
-  if (markup === null) return { verdict: false, reasons: [] };
-  const documents = links.filter(({ element, rel }) => element !== 'link' && linkKind(element, rel) === 'document');
-  const { source, scripts } = markup;
-  return challengeOf({ markup: source, title, textLength: text.length, scripts, links: documents.length });
+function inspected(finding: ChallengeFinding | null): InspectedChallenge {
+  return finding === null ? { verdict: false, kind: null, reasons: [] } : { verdict: true, ...finding };
 }

@@ -28,6 +28,10 @@ export interface MarkupListener {
   /** The same for the inside of an HTML `title`; `chars` is null for white space. */
   title(chars: string | null): void;
   titleEnded(): void;
+  /** Every element, also one without attributes; for those who look closely. */
+  started?(name: string, attributes: Attributes, place: Place): void;
+  /** The inside of a script or a style sheet, without white space. */
+  hidden?(chars: string): void;
 }
 
 export interface Place {
@@ -89,6 +93,7 @@ class MarkupReader {
     if (realm === 'html') this.startHtml(name);
     if (this.templateDepth > 0) return;
     if (SEPARATORS.has(name)) this.listener.boundary();
+    this.listener.started?.(name, tag.attrs, placeOf(realm !== 'html', this.noscriptDepth > 0));
     if (tag.attrs.length > 0 || TELLING_WITHOUT_ATTRIBUTES.has(name)) {
       this.listener.element(name, tag.attrs, placeOf(realm !== 'html', this.noscriptDepth > 0));
     }
@@ -109,6 +114,7 @@ class MarkupReader {
   onCharacter(token: Token.CharacterToken): void {
     if (this.isSeen()) this.listener.text(token.chars);
     else if (this.textOnly === 'title' && this.templateDepth === 0) this.listener.title(token.chars);
+    else if (this.textOnly === 'unseen' && this.templateDepth === 0) this.listener.hidden?.(token.chars);
   }
 
   onWhitespaceCharacter(token: Token.CharacterToken): void {

@@ -10,6 +10,7 @@
  */
 import type { ArchiveRecords, PageFacts, ParsedPage, ParseResult, ParseTask, UnparsedPage } from '../domain/parsing.js';
 import type { Candidate } from '../domain/url.js';
+import { isElsewhere } from '../policy/rendered.js';
 import { sha1Digest } from '../sinks/digest.js';
 import { archiveRecords } from '../sinks/warc-record.js';
 import { candidate, isRefused } from './candidate.js';
@@ -54,7 +55,7 @@ function parseBody(task: ParseTask, plugIns: PlugIns, elapsedMicros: () => numbe
   const plugged = isPage ? readPlugged(askedOf(task), bytes, plugIns) : null;
   const reading = plugged?.reading ?? null;
   const page = reading === null ? null : factsOf(reading, task);
-  const redirect = isRedirect ? locationOf(task) : (reading?.refresh ?? null);
+  const redirect = isRedirect ? locationOf(task) : (awayOf(task) ?? reading?.refresh ?? null);
   return {
     kind: 'parsed',
     payloadDigest,
@@ -85,8 +86,10 @@ function extrasOf(
   };
 }
 
-function askedOf({ url, headers, links, robotsMeta }: ParseTask): Asked {
-  return { url, headers, forms: links.forms, productToken: robotsMeta.productToken };
+function askedOf({ url, finalUrl, status, headers, links, robotsMeta, challenge }: ParseTask): Asked {
+  const { forms } = links;
+  const from = finalUrl !== undefined && URL.canParse(finalUrl) ? finalUrl : url;
+  return { url: from, status, headers, challenge, forms, productToken: robotsMeta.productToken };
 }
 
 function unparsed(code: UnparsedPage['code'], detail: string, archive: ArchiveRecords | null): UnparsedPage {
@@ -103,6 +106,13 @@ function archiveOf(
   const links = [...(redirect === null ? [] : [redirect]), ...(page?.links ?? [])];
   const metadata = task.metadata === null ? null : { ...task.metadata, charset: page?.charset ?? null, links };
   return archiveRecords({ ...task, payloadDigest, metadata });
+}
+
+/** Where a browser was led to another host: that page's own URL. Null where it was not, or where no crawl could follow. */
+function awayOf({ url, finalUrl }: ParseTask): Candidate | null {
+  if (finalUrl === undefined || !URL.canParse(finalUrl) || !isElsewhere(url, finalUrl)) return null;
+  const target = candidate(finalUrl, url, 'redirect', 'location');
+  return isRefused(target) ? null : target;
 }
 
 /** RFC 9110 §10.2.2. Its bytes are UTF-8 where they can be. Null where there is none that a crawl could follow. */

@@ -6,9 +6,17 @@
  * are taken (`factsOf`).
  */
 import type { Header } from '../domain/fetching.js';
-import type { FollowedLinks, PageFacts, PageKind, RobotsMetaTerms } from '../domain/parsing.js';
+import type {
+  ChallengeFinding,
+  ChallengeTerms,
+  FollowedLinks,
+  PageFacts,
+  PageKind,
+  RobotsMetaTerms,
+} from '../domain/parsing.js';
 import type { Candidate } from '../domain/url.js';
 import { canonicalise } from '../policy/canonical.js';
+import { challengeOf, isWorthALook } from '../policy/challenge.js';
 import { linkKind, relationsOf } from '../policy/links.js';
 import { pageKind } from '../policy/page-kind.js';
 import { candidate, isRefused } from './candidate.js';
@@ -20,6 +28,7 @@ import { asUtf8, headerValues } from './headers.js';
 import { type Alternate, type HtmlContent, readHtml } from './html.js';
 import { withLegacyQuery } from './legacy-query.js';
 import { parseLinkHeader } from './link-header.js';
+import { pageMake } from './make.js';
 import { baseOf, type FoundLink, resolveLinks } from './links.js';
 import { type MediaType, mediaTypeOf } from './media-type.js';
 import { joinSpace } from './words.js';
@@ -32,6 +41,9 @@ export interface Asked {
   /** Look for forms as well. */
   readonly forms: boolean;
   readonly productToken: string;
+  /** Null where nobody knows it, as of a file. */
+  readonly status: number | null;
+  readonly challenge: ChallengeTerms;
 }
 
 export interface PageReading {
@@ -52,6 +64,8 @@ export interface PageReading {
   /** Where a meta refresh sends its readers; null where that is the page itself or nowhere. */
   readonly refresh: Candidate | null;
   readonly kind: PageKind;
+  /** What stands in the page's place; null: it is one. */
+  readonly challenge: ChallengeFinding | null;
   /** The page as text and the count of its scripts; null for what is no markup. */
   readonly markup: { readonly source: string; readonly scripts: number } | null;
 }
@@ -65,7 +79,8 @@ export function readPage(asked: Asked, bytes: Uint8Array): PageReading {
   const text = decodeText(bytes, charset);
   if (type.reading === 'text') return { ...readNothing(asked, type, around), ...plainText(text), charset };
   const content = readHtml(text, { forms: asked.forms, productToken });
-  return readMarkupPage(asked, type, charset, content, around, text);
+  const page = readMarkupPage(asked, type, charset, content, around, text);
+  return { ...page, challenge: challengeIn(asked, page, bytes.length) };
 }
 
 // -- around the body --------------------------------------------------------------------------------------------
@@ -106,7 +121,7 @@ function isSamePage(anchor: string, url: string): boolean {
 
 // -- the body ---------------------------------------------------------------------------------------------------
 
-function readNothing({ url }: Asked, { mime }: MediaType, around: Around): PageReading {
+function readNothing({ url, status, headers, challenge }: Asked, { mime }: MediaType, around: Around): PageReading {
   return {
     mime,
     charset: null,
@@ -119,8 +134,16 @@ function readNothing({ url }: Asked, { mime }: MediaType, around: Around): PageR
     directives: around.directives,
     refresh: null,
     kind: 'other',
+    challenge: challengeOf({ status, headers, title: null, text: '', markupBytes: 0, make: null }, challenge),
     markup: null,
   };
+}
+
+function challengeIn({ status, headers, challenge }: Asked, page: PageReading, markupBytes: number) {
+  const { title, text, found, markup } = page;
+  const source = markup?.source ?? '';
+  const make = isWorthALook({ title, text, links: found.length, source }, challenge) ? pageMake(source) : null;
+  return challengeOf({ status, headers, title, text, markupBytes, make }, challenge);
 }
 
 function plainText(source: string): Pick<PageReading, 'text' | 'kind'> {
@@ -156,6 +179,7 @@ function readMarkupPage(
     directives,
     refresh,
     kind: kindOf(content, directives.noindex || refresh !== null),
+    challenge: null,
     markup: { source, scripts: content.scripts },
   };
 }
@@ -192,7 +216,7 @@ export interface FactsTerms {
 
 /** What a crawl keeps of a reading, with the links that it follows. */
 export function factsOf(reading: PageReading, { linksMax, links: followed, robotsMeta }: FactsTerms): PageFacts {
-  const { mime, charset, title, text, base, canonical, kind, directives } = reading;
+  const { mime, charset, title, text, base, canonical, kind, challenge, directives } = reading;
   const found = directives.nofollow && robotsMeta.obeyed ? [] : reading.found;
   const { links, refused } = resolveLinks(found, base, charset ?? 'utf-8', linksMax, followed);
   return {
@@ -203,6 +227,7 @@ export function factsOf(reading: PageReading, { linksMax, links: followed, robot
     simhash: charset === null && text === '' ? null : simhash(text),
     canonical,
     kind,
+    challenge,
     links,
     linksRefused: refused,
     noindex: directives.noindex,

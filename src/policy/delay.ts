@@ -7,6 +7,7 @@
  */
 
 import type { HostName } from '../domain/host.js';
+import { covers } from './host-pattern.js';
 
 /** Above a minute, a site that means "rarely" should say so with Retry-After, which knows no such cap. */
 export const DELAY_CAP_MS = 60_000;
@@ -39,8 +40,7 @@ export function hostDelayMs(
   if (own !== undefined) return own;
   let best: { readonly length: number; readonly delayMs: number } | null = null;
   for (const [pattern, delayMs] of Object.entries(politeness.hostDelaysMs)) {
-    const covers = pattern === '*' || (pattern.startsWith('*.') && host.endsWith(pattern.slice(1)));
-    if (covers && pattern.length > (best?.length ?? 0)) best = { length: pattern.length, delayMs };
+    if (covers(pattern, host) && pattern.length > (best?.length ?? 0)) best = { length: pattern.length, delayMs };
   }
   return best?.delayMs ?? politeness.delayMs;
 }

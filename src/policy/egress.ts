@@ -57,6 +57,7 @@ export const PROBE_GAPS_MS: readonly number[] = [2_000, 5_000, 10_000, 20_000, 3
 
 /** What a request says of our way to its host; null where it says nothing: refused by us, or stopped half-way. */
 export function reachOf(result: FetchResult): Reach | null {
+  if (result.kind === 'backend_failure') return null;
   if (result.kind === 'response' || result.status !== null) return 'reached';
   switch (result.code) {
     case 'connect_failed':

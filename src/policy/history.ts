@@ -16,6 +16,7 @@ import {
 } from '../domain/record.js';
 import type { UrlState } from '../domain/record.js';
 import { judgeRobots } from './judgement.js';
+import type { Tier } from '../domain/tier.js';
 import { type AfterFailure, afterFailure, afterUnaskedUnmodified, isPoison } from './retry.js';
 
 export interface RetryTerms {
@@ -47,11 +48,12 @@ export function completed(
     workerCrashes: 0,
     processDeaths: 0,
     chain: null,
+    ladder: null,
   };
   return { from: entry.at, to: null, record, attempt, dead: null };
 }
 
-/** It can't be asked for until something else changes. */
+/** It can't be asked for until something else changes: robots.txt, or the browser service. */
 export function parked(entry: QueueEntry, attempt: Attempt): Settlement {
   const record: UrlRecord = { ...noted(entry.record, attempt), state: 'parked' };
   return { from: entry.at, to: { queue: 'parked', sequence: entry.at.sequence }, record, attempt, dead: null };
@@ -80,17 +82,35 @@ export function unparked(entry: QueueEntry): {
   readonly to: QueuePosition;
   readonly record: UrlRecord;
 } {
-  const { priority } = entry.record;
-  return {
-    from: entry.at,
-    to: { queue: 'ready', priority, sequence: entry.at.sequence },
-    record: { ...entry.record, state: 'queued' },
-  };
+  return readied(entry, entry.record);
+}
+
+function readied({ at }: QueueEntry, record: UrlRecord): ReturnType<typeof unparked> {
+  const to: QueuePosition = { queue: 'ready', priority: record.priority, sequence: at.sequence };
+  return { from: at, to, record: { ...record, state: 'queued' } };
 }
 
 /** Nothing was lost but time: the row stays where it is and no delivery is used. */
 export function postponed(entry: QueueEntry, attempt: Attempt): Settlement {
-  return { from: entry.at, to: entry.at, record: noted(entry.record, attempt), attempt, dead: null };
+  const record = { ...noted(entry.record, attempt), ladder: afterwards(entry.record, attempt) };
+  return { from: entry.at, to: entry.at, record, attempt, dead: null };
+}
+
+/** It goes a step up (R2): it is asked for by that tier as soon as its turn comes. No delivery is used. */
+export function climbed(entry: QueueEntry, attempt: Attempt, to: Tier): Settlement {
+  return { ...readied(entry, { ...noted(entry.record, attempt), ladder: to }), attempt, dead: null };
+}
+
+/** Its host has used up what it is granted: it waits for more. No delivery is used. */
+export function rationed(entry: QueueEntry, attempt: Attempt, untilMs: number): Settlement {
+  const to: QueuePosition = { queue: 'waiting', dueAtMs: Math.ceil(untilMs), sequence: entry.at.sequence };
+  return { from: entry.at, to, record: { ...noted(entry.record, attempt), state: 'waiting' }, attempt, dead: null };
+}
+
+/** R2: no failure leads up. What was asked for in one way is retried in that way, whatever its host needs by then. */
+function afterwards({ ladder }: UrlRecord, { outcome, code, tier }: Attempt): Tier | null {
+  if (outcome === 'challenged') return null;
+  return code === 'interrupted' || code.startsWith('dns_') ? ladder : tier;
 }
 
 /** It redirects to itself with other cookies: the row stays where it is, to be asked for with them. No delivery is used. */
@@ -145,7 +165,7 @@ export function isAtRest({ state }: UrlRecord): boolean {
  * it is as near as can be, however far from one it was found.
  */
 export function queuedAgain(record: UrlRecord, { priority, depth }: Pick<UrlRecord, 'priority' | 'depth'>): UrlRecord {
-  const fresh = { deliveries: 0, workerCrashes: 0, processDeaths: 0, chain: null };
+  const fresh = { deliveries: 0, workerCrashes: 0, processDeaths: 0, chain: null, ladder: null };
   return { ...record, ...fresh, state: 'queued', priority, depth };
 }
 
@@ -167,7 +187,8 @@ export function failed(
 ): Settlement {
   const deliveries = entry.record.deliveries + 1;
   const workerCrashes = entry.record.workerCrashes + (attempt.code === 'worker_crashed' ? 1 : 0);
-  const record: UrlRecord = { ...noted(entry.record, attempt), deliveries, workerCrashes, state: 'waiting' };
+  const ladder = afterwards(entry.record, attempt);
+  const record: UrlRecord = { ...noted(entry.record, attempt), deliveries, workerCrashes, ladder, state: 'waiting' };
   const next = isPoison(record) ? DEAD : afterDelivery(entry.record, attempt.code, { deliveries, ...terms, draw });
   if (next.next === 'dead') return died(entry, record, attempt);
   const to: QueuePosition = {
@@ -193,17 +214,18 @@ function died(entry: QueueEntry, record: UrlRecord, attempt: Attempt): Settlemen
     url,
     key,
     host,
-    cause: causeOf(record, attempt.code),
+    cause: causeOf(record, attempt),
     code: attempt.code,
     deliveries,
     firstAtMs: first.atMs,
     lastAtMs: attempt.atMs,
     attempts,
   };
-  return { from: entry.at, to: null, record: { ...record, state: 'dead', chain: null }, attempt, dead };
+  return { from: entry.at, to: null, record: { ...record, state: 'dead', chain: null, ladder: null }, attempt, dead };
 }
 
-function causeOf(record: UrlRecord, code: Code): string {
+function causeOf(record: UrlRecord, { outcome, code }: Attempt): string {
+  if (outcome === 'challenged') return 'challenged';
   if (code === 'process_died') return `the process died ${record.processDeaths} times while it was being read`;
   if (record.workerCrashes > 1) return `crashed its worker ${record.workerCrashes} times`;
   return `${record.deliveries} deliveries, the last one: ${code}`;

@@ -6,7 +6,8 @@
  * record learns. Both are the table below and nothing else; the functions only find the row.
  *
  * - R1: a row costs a delivery exactly if it says so. What waits for the host or for us costs none.
- * - R2: nothing but 403 and a challenge in a 2xx ever leads to another tier; with the plain tier alone, none does.
+ * - R2: nothing but 403 and a challenge or a script shell in a 2xx ever leads to another tier, and only where one is left.
+ * - B1, B2: a failure of the browser service tells nothing of the host, and costs the URL nothing.
  * - L2: an outage, a throttle, a refusal by robots or by a bound moves no URL towards its tombstone.
  * - B3: 429, 503 and Retry-After tell the throttle, not the breaker.
  */
@@ -15,7 +16,10 @@ import type { FetchFailure, FetchResult, Header, Resolution } from '../domain/fe
 import type { Code, OutcomeKind } from '../domain/outcome.js';
 import type { ParseResult } from '../domain/parsing.js';
 import type { UrlState } from '../domain/record.js';
+import type { Tier } from '../domain/tier.js';
 import type { AdmissionCode } from './admission.js';
+import { type Signal, stepUp } from './ladder.js';
+import { isElsewhere } from './rendered.js';
 import { retryAfterMsOf } from './throttle.js';
 
 export type Next =
@@ -29,8 +33,14 @@ export type Next =
   | 'retry_fresh'
   /** Stays queued until the host may be asked again. */
   | 'host_waits'
-  /** Parked until robots.txt can be read. */
+  /** R2: once more, by the next tier. */
+  | 'climb'
+  /** No tier is left that could get it: another delivery, much later. */
+  | 'retry_late'
+  /** Parked until robots.txt can be read, or the browser service is well. */
   | 'parked'
+  /** Waits until its host is granted more of the browser's time. */
+  | 'rationed'
   /** The visit is over; its record is committed as it stands. */
   | 'settled';
 
@@ -57,6 +67,8 @@ const ROWS = {
   redirect:         row('redirected',        'parse',       0, 'success', 'same',   'redirected'),
   endless_redirect: row('refused',           'settled',     0, 'success', 'same',   'refused'),
   not_found:        row('missing',           'settled',     0, 'success', 'same',   'soft_missing'),
+  climb:            row('challenged',        'climb',       0, 'success', 'slower', null),
+  challenged:       row('challenged',        'retry_late',  1, 'success', 'slower', null),
   forbidden:        row('refused',           'settled',     0, 'success', 'slower', 'refused'),
   client_error:     row('refused',           'settled',     0, 'success', 'same',   'refused'),
   gone:             row('gone',              'settled',     0, 'success', 'same',   'gone_candidate'),
@@ -75,6 +87,8 @@ const ROWS = {
   robots_disallow:  row('blocked_by_robots', 'settled',     0, 'none',    'same',   'blocked_by_robots'),
   against_rules:    row('refused',           'settled',     0, 'none',    'same',   'refused'),
   robots_unknown:   row('parked',            'parked',      0, 'none',    'same',   'parked'),
+  backend_failure:  row('parked',            'parked',      0, 'none',    'same',   'parked'),
+  out_of_budget:    row('parked',            'rationed',    0, 'none',    'same',   null),
 } satisfies Record<string, Row>;
 
 type RowName = keyof typeof ROWS;
@@ -99,6 +113,10 @@ const ROW_OF_CODE = {
   worker_crashed:     'crash',
   plugin_failed:      'crash',
   interrupted:        'interrupted',
+  backend_failed:     'backend_failure',
+  backend_timeout:    'backend_failure',
+  backend_down:       'backend_failure',
+  browser_budget:     'out_of_budget',
 } as const satisfies Partial<Record<Code, RowName>>;
 
 /** The name could not be turned into an address that may be asked. */
@@ -113,12 +131,25 @@ export interface VisitContext {
   readonly hadValidators: boolean;
   /** Wall clock: Retry-After may be a date. */
   readonly nowWallMs: number;
+  /** Absent: the plain tier is all there is. */
+  readonly rungs?: Rungs;
+  /** What was asked for: a browser may have come to another host. Absent: none was sent there. */
+  readonly url?: string;
+}
+
+/** Where a visit stands on the ladder. */
+export interface Rungs {
+  readonly at: Tier;
+  /** By which its host may be fetched. */
+  readonly tiers: readonly Tier[];
 }
 
 interface Judged extends Row {
   readonly code: Code;
   /** HTTP status; null when none came. */
   readonly status: number | null;
+  /** By which tier it is tried next; null where it does not climb. */
+  readonly climbsTo: Tier | null;
 }
 
 export interface TransportJudgement extends Judged {
@@ -133,14 +164,20 @@ export function judgeTransport(result: FetchResult | ResolutionFailure, context:
       return judged(ROW_OF_CODE[result.code], result.code, null);
     case 'failure':
       return judgeFailure(result, context);
-    case 'response':
-      return judgeStatus(result.status, result.headers, context);
+    case 'backend_failure':
+      return judged(ROW_OF_CODE[result.code], result.code, null);
+    case 'response': {
+      const { status, headers, rendered } = result;
+      const judgement = judgeStatus(status, headers, context);
+      const isAway = rendered !== undefined && context.url !== undefined && isElsewhere(context.url, rendered.finalUrl);
+      return judgement.next === 'parse' && isAway ? judged('redirect', 'redirect', status) : judgement;
+    }
   }
 }
 
 /** What the record learns. The breaker has been told already, and is told nothing more. */
 export interface ContentJudgement extends Omit<Judged, 'next' | 'breaker'> {
-  readonly next: 'commit' | 'retry' | 'host_waits';
+  readonly next: 'commit' | 'retry' | 'retry_late' | 'host_waits' | 'climb';
 }
 
 /**
@@ -151,11 +188,14 @@ export function judgeContent(
   transport: TransportJudgement,
   parsed: ParseResult,
   digestBefore: string | null,
+  rungs: Rungs = GROUND,
 ): ContentJudgement {
   const { status } = transport;
   if (parsed.kind === 'unparsed') {
     return concluded(ROWS[ROW_OF_CODE[parsed.code]], parsed.code, status);
   }
+  const door = status !== null && status >= 200 && status <= 299 ? (parsed.page?.challenge ?? null) : null;
+  if (door !== null) return judgeSignal(door.kind, status, rungs) ?? concluded(ROWS.challenged, door.kind, status);
   if (parsed.redirect !== null) return concluded(ROWS.redirect, 'redirect', status);
   if (transport.outcome === 'redirected') return concluded(ROWS.beyond_bound, 'redirect_without_target', status);
   if (transport.outcome === 'fetched' && parsed.contentDigest === digestBefore)
@@ -163,6 +203,19 @@ export function judgeContent(
   // The content is here, whatever a plug-in made of it.
   const isPlugInAtFault = transport.code === 'ok' && parsed.plugInFault !== undefined;
   return concluded(transport, isPlugInAtFault ? 'plugin_failed' : transport.code, status);
+}
+
+const GROUND: Rungs = { at: 1, tiers: [1] };
+
+/** R2. Null where no tier is left that it leads to. */
+function judgeSignal(signal: Signal, status: number | null, { at, tiers }: Rungs): ContentJudgement | null {
+  const climbsTo = stepUp(signal, at, tiers);
+  return climbsTo === null ? null : { ...concluded(ROWS.climb, signal, status), climbsTo };
+}
+
+/** The browser service is given a rest, or the host has had all of it that it is granted. */
+export function judgeWait(code: Extract<Code, 'backend_down' | 'browser_budget'>): TransportJudgement {
+  return judged(ROW_OF_CODE[code], code, null);
 }
 
 /** A redirect that leads nowhere within its chain (P6). */
@@ -230,7 +283,7 @@ function judgeStatus(status: number, headers: readonly Header[], context: VisitC
         ? judged('unchanged', 'not_modified', status)
         : judged('unasked_304', 'unmodified_without_validators', status);
     case 403:
-      return judged('forbidden', 'http_forbidden', status);
+      return judgeForbidden(status, context.rungs ?? GROUND);
     case 404:
       return judged('not_found', 'http_not_found', status);
     case 410:
@@ -238,6 +291,12 @@ function judgeStatus(status: number, headers: readonly Header[], context: VisitC
   }
   if (status >= 400 && status <= 499) return judged('client_error', 'http_client_error', status);
   return judged('odd_status', 'http_unexpected_status', status);
+}
+
+function judgeForbidden(status: number, { at, tiers }: Rungs): TransportJudgement {
+  const climbsTo = stepUp('http_forbidden', at, tiers);
+  if (climbsTo === null) return judged('forbidden', 'http_forbidden', status);
+  return { ...judged('climb', 'http_forbidden', status), climbsTo };
 }
 
 /** 429 and 5xx: a throttle if the status says so or the server named a time, else a fault. */
@@ -255,14 +314,27 @@ function valuesOf(headers: readonly Header[], name: string): string[] {
 }
 
 function judged(name: RowName, code: Code, status: number | null): TransportJudgement {
-  return { ...ROWS[name], code, status, throttle: null };
+  return { ...ROWS[name], code, status, climbsTo: null, throttle: null };
 }
 
 function concluded(row: Row, code: Code, status: number | null): ContentJudgement {
   const { outcome, delivery, pace, urlState } = row;
-  const next = row.next === 'retry' || row.next === 'host_waits' ? row.next : 'commit';
-  return { outcome, next, delivery, pace, urlState, code, status };
+  return { outcome, next: AFTER_READING[row.next], delivery, pace, urlState, code, status, climbsTo: null };
 }
+
+/** What is over once the body was read, and what is not. */
+const AFTER_READING: Readonly<Record<Next, ContentJudgement['next']>> = {
+  parse: 'commit',
+  settled: 'commit',
+  retry: 'retry',
+  retry_late: 'retry_late',
+  retry_plain: 'commit',
+  retry_fresh: 'commit',
+  host_waits: 'host_waits',
+  climb: 'climb',
+  parked: 'commit',
+  rationed: 'commit',
+};
 
 function row(
   outcome: OutcomeKind,

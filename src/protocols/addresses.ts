@@ -1,5 +1,6 @@
 /** The addresses of the tree's actors. They are paths: whoever holds one can send, whether or not an incarnation lives. */
 import { type HostName, partitionOf } from '../domain/host.js';
+import type { Tier } from '../domain/tier.js';
 import { address, type Ref } from './actor.js';
 import type * as Fetcher from './fetcher.js';
 import type * as Frontier from './frontier.js';
@@ -12,8 +13,12 @@ export const recorder: Ref<Recorder.Message> = address('recorder');
 export const frontier: Ref<Frontier.Message> = address('frontier');
 export const workbench: Ref<Workbench.Message> = address('workbench');
 
-export function fetcher(slot: number): Ref<Fetcher.Message> {
-  return address(`fetchers/fetcher-${slot}`);
+/** What works in each tier's pool. */
+export const FETCHER_NAMES: Readonly<Record<Tier, string>> = { 1: 'fetcher', 2: 'impersonator', 3: 'browser' };
+
+export function fetcher(tier: Tier, slot: number): Ref<Fetcher.Message> {
+  const name = FETCHER_NAMES[tier];
+  return address(`${name}s/${name}-${slot}`);
 }
 
 export function parser(thread: number): Ref<Parser.Message> {

@@ -1,6 +1,7 @@
 /** How things stand at the workbench at one moment, for whoever watches a crawl. Times are of the wall clock. */
 import type { HostName } from '../domain/host.js';
 import type { PriorityClass } from '../domain/record.js';
+import type { Tier } from '../domain/tier.js';
 
 export interface BenchFacts {
   /** Of the hosts that were asked for, those that have a gate. */
@@ -20,7 +21,28 @@ export interface BenchFacts {
   readonly stage: 'granting' | 'draining' | 'drained';
   readonly openVisits: number;
   readonly openBytes: number;
+  /** Of the plain tier. */
   readonly slotsFree: number;
+  /** Every tier that the crawl has, the plain one too. */
+  readonly tiers: readonly {
+    readonly tier: Tier;
+    readonly slots: number;
+    readonly free: number;
+    readonly inLine: number;
+  }[];
+  /** The browser service; null where there is none. */
+  readonly backend: BackendFacts | null;
+}
+
+export interface BackendFacts {
+  readonly breaker: 'off' | 'closed' | 'open' | 'probing';
+  /** Failures in a row; null unless it is closed. */
+  readonly inARow: number | null;
+  /** When it may be asked again; null unless it is open. */
+  readonly restsUntilMs: number | null;
+  /** Since the start. */
+  readonly failures: number;
+  readonly openings: number;
 }
 
 export interface GateFacts {

@@ -9,6 +9,7 @@ import type { FetchRequest, FetchResult, Resolution } from '../domain/fetching.j
 import type { HostName } from '../domain/host.js';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
 import type { PriorityClass, QueueEntry, QueueSummary } from '../domain/record.js';
+import type { Tier } from '../domain/tier.js';
 import type { Ref, Tagged } from './address.js';
 import type { CommitReceipt, Part } from './commit.js';
 import type { CrawlEvent } from './events.js';
@@ -68,9 +69,10 @@ export interface Announce {
   readonly event: CrawlEvent;
 }
 
-/** Give bytes of bodies back to the client's budget. */
+/** Give bytes of bodies back to the budget of the tier that they came by. */
 export interface Release {
   readonly do: 'release';
+  readonly tier: Tier;
   readonly bytes: number;
 }
 
@@ -94,6 +96,7 @@ export interface Fetch {
 export interface FetchEnded {
   readonly type: 'fetchEnded';
   readonly ticket: number;
+  readonly tier: Tier;
   readonly result: FetchResult;
 }
 

@@ -3,8 +3,10 @@
  * this one. The snapshot is small and goes with every part; robots rules are large and go only when they change.
  */
 import type { Origin } from '../domain/host.js';
+import { type BrowserTime, UNUSED } from '../policy/browser-time.js';
 import { type Breaker, CLOSED } from '../policy/breaker.js';
 import type { Stamp } from '../policy/elapsed.js';
+import { type HostLadder, ON_THE_GROUND } from '../policy/ladder.js';
 import type { OriginRobots } from '../policy/robots/freshness.js';
 import { type Throttle, UNTHROTTLED } from '../policy/throttle.js';
 
@@ -23,6 +25,9 @@ export interface HostSnapshot {
    * none. It goes with the same part as the rules, and as the rows that were looked at, so that no crash loses it.
    */
   readonly recheckFrom: number | null;
+  /** By which tier it is fetched. */
+  readonly ladder: HostLadder;
+  readonly browserTime: BrowserTime;
 }
 
 /** The rules of one origin, or that they can't be had. */
@@ -39,4 +44,6 @@ export const UNTOUCHED: HostSnapshot = {
   lastDurationMs: null,
   requests: 0,
   recheckFrom: null,
+  ladder: ON_THE_GROUND,
+  browserTime: UNUSED,
 };

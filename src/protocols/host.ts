@@ -3,6 +3,7 @@ import type { FetchResult } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { ParseResult } from '../domain/parsing.js';
+import type { Tier } from '../domain/tier.js';
 import type { Candidate } from '../domain/url.js';
 import type { Fault } from '../policy/egress.js';
 import type { RobotsValidators } from '../policy/robots/freshness.js';
@@ -17,6 +18,7 @@ export type Message =
   | BlockedRead
   | Resolved
   | Granted
+  | Declined
   | Fetched
   | Parsed
   | Recorded
@@ -44,6 +46,14 @@ export interface Fenced {
 export interface Granted {
   readonly type: 'granted';
   readonly permit: Permit;
+}
+
+/** What was asked for can't be had for now (B2): all that needs this tier waits, everything else goes on. */
+export interface Declined {
+  readonly type: 'declined';
+  readonly tier: Tier;
+  /** Monotonic: it may be asked for again. */
+  readonly untilMs: number;
 }
 
 /** From the fetcher. */

@@ -112,6 +112,8 @@ export interface FetchPort {
   release(bytes: number): void;
 }
 
+export type TierPorts = { readonly 1: FetchPort } & { readonly [tier in 2 | 3]?: FetchPort };
+
 export interface ResolvePort {
   resolve(host: HostName, signal: AbortSignal): Promise<Resolution>;
 }
@@ -129,7 +131,8 @@ export interface Ports {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly store: StorePort;
-  readonly net: FetchPort;
+  /** What fetches, a tier each; a tier that the crawl does not have is absent. */
+  readonly tiers: TierPorts;
   readonly names: ResolvePort;
   readonly parsers: ParsePort;
   readonly logs: LogPort;

@@ -3,6 +3,8 @@ import type { CrawlRules } from '../policy/admission.js';
 import type { VettedAddress } from '../domain/fetching.js';
 import type { HostName, Origin } from '../domain/host.js';
 import type { PriorityClass } from '../domain/record.js';
+import type { Tier } from '../domain/tier.js';
+import type { BackendWord } from '../policy/backend-breaker.js';
 import type { Notice, Pressure, SetAside } from './effects.js';
 
 /** Why permits are held while an operator has paused the crawl. */
@@ -20,6 +22,8 @@ export interface Permit {
   readonly number: PermitNumber;
   readonly host: HostName;
   readonly address: VettedAddress;
+  readonly tier: Tier;
+  /** The slot in the pool of its tier. */
   readonly fetcher: number;
   /** Fetchers refuse it from then on. */
   readonly expiresAtMs: number;
@@ -35,6 +39,8 @@ export interface Ask {
   readonly address: VettedAddress;
   /** Under which the address has its clock; null where it is exempt. */
   readonly addressClock: string | null;
+  /** In which way it wants to ask: it waits for a slot of that kind alone. */
+  readonly tier: Tier;
   readonly priority: PriorityClass;
   /** The least delay that holds for this host, for a gate that has no history (after an unclean start). */
   readonly delayMs: number;
@@ -69,7 +75,7 @@ export type Message =
   | Notice
   | Pressure;
 
-/** The verdict on the last request and the wish for the next, in one. Answered by `Host.granted`, in its time. */
+/** The verdict on the last request and the wish for the next, in one. Answered by `Host.granted`, in its time, or at once by `Host.declined`. */
 export interface Settle {
   readonly type: 'settle';
   readonly host: HostName;
@@ -111,9 +117,12 @@ export interface Ended {
   readonly type: 'ended';
   readonly permit: PermitNumber;
   readonly host: HostName;
+  readonly tier: Tier;
   readonly slot: number;
   /** Bytes of body that are now in the engine's hands. */
   readonly bytes: number;
+  /** What its end says of the browser service (B1); null where it says nothing. */
+  readonly backend: BackendWord | null;
 }
 
 /** Asks how things stand. Answered by the event `described`, with the same number. */

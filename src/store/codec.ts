@@ -14,8 +14,12 @@ import type { HostName } from '../domain/host.js';
 import { type Attempt, CODES, type Code, type OutcomeKind } from '../domain/outcome.js';
 import type { Archived, DeadLetter, PriorityClass, RobotsEvidence, UrlRecord, UrlState } from '../domain/record.js';
 import { PRIORITY_CLASSES } from '../domain/record.js';
+import type { Tier } from '../domain/tier.js';
 import type { Source, UrlKey } from '../domain/url.js';
 import type { Totals } from '../protocols/commit.js';
+import { UNUSED } from '../policy/browser-time.js';
+import type { Clearance } from '../policy/clearance.js';
+import { type Need, ON_THE_GROUND, type Signal } from '../policy/ladder.js';
 import { isProblem, patternOf } from '../policy/url-pattern.js';
 import type { OriginRobots } from '../policy/robots/freshness.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
@@ -36,7 +40,7 @@ function pack(tuple: readonly unknown[]): Buffer {
 
 export function encodeRecord(record: UrlRecord): Buffer {
   return pack([
-    3,
+    4,
     record.url,
     record.host,
     record.state,
@@ -57,12 +61,13 @@ export function encodeRecord(record: UrlRecord): Buffer {
     record.element,
     record.archived === null ? null : encodeArchived(record.archived, record.url),
     record.chain === null ? null : encodeChain(record.chain),
+    record.ladder,
   ]);
 }
 
 /** The key is the row's own; the host is that of the row's queue, and must be the record's. */
 export function decodeRecord(bytes: Uint8Array, key: UrlKey, host: HostName): UrlRecord | Poison {
-  const row = decodeVersions(bytes, [18, 20, 21]);
+  const row = decodeVersions(bytes, [18, 20, 21, 22]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   const record: UrlRecord = {
@@ -84,10 +89,11 @@ export function decodeRecord(bytes: Uint8Array, key: UrlKey, host: HostName): Ur
     lastModified: read.textOrNull(15),
     digest: read.textOrNull(16),
     robots: row[17] === null ? null : decodeRobotsEvidence(read.fields(17), () => read.wrong(17)),
-    // Version 1 ends before these two, version 2 before the last.
+    // Version 1 ends before these two, version 2 before the next, version 3 before the last.
     element: row.length === 18 ? null : read.textOrNull(18),
     archived: row.length === 18 || row[19] === null ? null : decodeArchived(read.tuple(19, 4), read.text(1)),
     chain: row.length < 21 || row[20] === null ? null : decodeChain(read.tuple(20, 2), () => read.wrong(20)),
+    ladder: row.length < 22 || row[21] === null ? null : tierIn(read, 21),
   };
   if (record.priority >= PRIORITY_CLASSES) read.wrong(8);
   if (record.host !== host) read.wrong(2);
@@ -134,15 +140,19 @@ function encodeAttempts(attempts: readonly Attempt[]): readonly unknown[] {
   );
 }
 
+function tierIn(read: Fields, index: number): Tier {
+  const tier = read.count(index);
+  if (tier < 1 || tier > 3) read.wrong(index);
+  return tier as Tier;
+}
+
 function decodeAttempt(read: Fields): Attempt {
-  const tier = read.count(4);
-  if (tier < 1 || tier > 3) read.wrong(4);
   return {
     atMs: read.number(0),
     outcome: read.oneOf(1, OUTCOMES),
     code: read.oneOf(2, KNOWN_CODES),
     status: read.numberOrNull(3),
-    tier: tier as Attempt['tier'],
+    tier: tierIn(read, 4),
     durationMs: read.number(5),
     ...(read.has(6) ? { detail: read.text(6) } : {}),
   };
@@ -276,13 +286,15 @@ export function decodeCounts(bytes: Uint8Array): QueueCounts | Poison {
 
 export function encodeSnapshot(snapshot: HostSnapshot): Buffer {
   const { breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom, stamp } = snapshot;
+  const { ladder, browserTime } = snapshot;
   const at = stamp === null ? null : [stamp.boot, stamp.uptimeMs, stamp.wallMs];
-  return pack([3, breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom, at]);
+  const climbs = [encodeNeed(ladder.need), encodeClearance(ladder.clearance), browserTime.day, browserTime.usedMs];
+  return pack([4, breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom, at, climbs]);
 }
 
 /** Shallow: the shapes of breaker and throttle belong to their policies. */
 export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
-  const row = decodeVersions(bytes, [6, 7, 8]);
+  const row = decodeVersions(bytes, [6, 7, 8, 9]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   if (!isObject(row[1]) || typeof row[1].phase !== 'string') read.wrong(1);
@@ -295,8 +307,70 @@ export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
     requests: read.count(5),
     recheckFrom: row[0] === 1 || row[6] === null ? null : read.count(6),
     stamp: stampIn(row[7]),
+    ...(row.length < 9 ? NEVER_CLIMBED : climbsIn(read.tuple(8, 4), () => read.wrong(8))),
   };
   return read.poison ?? (snapshot as unknown as HostSnapshot);
+}
+
+/** Before version 4. */
+const NEVER_CLIMBED: Pick<HostSnapshot, 'ladder' | 'browserTime'> = { ladder: ON_THE_GROUND, browserTime: UNUSED };
+
+function encodeNeed(need: Need | null): readonly unknown[] | null {
+  return need === null ? null : [need.tier, need.cause, need.believedUntilMs, need.believedForMs, need.clearance];
+}
+
+function encodeClearance(clearance: Clearance | null): readonly unknown[] | null {
+  if (clearance === null) return null;
+  const { scheme, userAgent, expiresAtMs, cookies } = clearance;
+  const rows = cookies.map((it) => [it.name, it.value, it.domain, it.path, it.expiresAtMs]);
+  return [scheme, userAgent, expiresAtMs, rows];
+}
+
+function climbsIn(read: Fields, refuse: () => void): Pick<HostSnapshot, 'ladder' | 'browserTime'> {
+  const climbs = {
+    ladder: {
+      need: read.isNull(0) ? null : needIn(read.tuple(0, 5), () => read.wrong(0)),
+      clearance: read.isNull(1) ? null : clearanceIn(read.tuple(1, 4), () => read.wrong(1)),
+    },
+    browserTime: { day: read.count(2), usedMs: read.count(3) },
+  };
+  if (read.poison !== null) refuse();
+  return climbs;
+}
+
+function needIn(read: Fields, refuse: () => void): Need {
+  const tier = tierIn(read, 0);
+  if (tier === 1) read.wrong(0);
+  const need: Need = {
+    tier: tier as Need['tier'],
+    cause: read.oneOf(1, SIGNALS),
+    believedUntilMs: read.number(2),
+    believedForMs: read.number(3),
+    clearance: read.oneOf(4, RECEPTIONS),
+  };
+  if (read.poison !== null) refuse();
+  return need;
+}
+
+const SIGNALS: ReadonlySet<Signal> = new Set<Signal>(['http_forbidden', 'challenge', 'script_shell']);
+const RECEPTIONS: ReadonlySet<Need['clearance']> = new Set<Need['clearance']>(['welcome', 'spurned']);
+const SCHEMES: ReadonlySet<Clearance['scheme']> = new Set<Clearance['scheme']>(['http', 'https']);
+
+function clearanceIn(read: Fields, refuse: () => void): Clearance {
+  const clearance: Clearance = {
+    scheme: read.oneOf(0, SCHEMES),
+    userAgent: read.text(1),
+    expiresAtMs: read.number(2),
+    cookies: read.items(3, (it) => ({
+      name: it.text(0),
+      value: it.text(1),
+      domain: it.text(2),
+      path: it.text(3),
+      expiresAtMs: it.numberOrNull(4),
+    })),
+  };
+  if (read.poison !== null) refuse();
+  return clearance;
 }
 
 /** Null where it can't be read: then nothing is known of the machine, which is no reason to forget the host. */

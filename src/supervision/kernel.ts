@@ -8,6 +8,7 @@
  * Invariants: 1. a path names at most one cell; 2. nothing is sent within the call that asks for it: every message is
  * handled in a turn of its own; 3. `stop` resolves, whatever the actors do, when the deadlines have passed.
  */
+import type { Tier } from '../domain/tier.js';
 import type { Instant, Ref, Tagged } from '../protocols/actor.js';
 import type { FetchEnded, Log, Notice } from '../protocols/effects.js';
 import type { Ports } from '../protocols/ports.js';
@@ -28,7 +29,13 @@ export interface KernelOptions {
   readonly trace?: (path: string, incarnation: number, messageType: string) => void;
   readonly faults?: FaultPlan;
   /** Bytes of bodies that a message holds, given back to the client when the message is discarded. Default: those of `fetchEnded`. */
-  readonly bytesIn?: (message: Tagged) => number;
+  readonly bytesIn?: (message: Tagged) => BodyBytes | null;
+}
+
+/** Whose budget they are of. */
+export interface BodyBytes {
+  readonly tier: Tier;
+  readonly bytes: number;
 }
 
 export interface StopReport {
@@ -71,7 +78,7 @@ class TreeKernel implements Kernel, Runtime {
   private readonly system: Place;
   private readonly root: Group;
   private readonly tracer: KernelOptions['trace'];
-  private readonly bytesIn: (message: Tagged) => number;
+  private readonly bytesIn: (message: Tagged) => BodyBytes | null;
   private readonly resolveFailed: (failure: KernelFailure) => void;
   private stopped: Promise<StopReport> | null = null;
   private staleAnswers = 0;
@@ -207,8 +214,8 @@ class TreeKernel implements Kernel, Runtime {
 
   private giveBack(message: Tagged): void {
     try {
-      const bytes = this.bytesIn(message);
-      if (bytes > 0) this.ports.net.release(bytes);
+      const body = this.bytesIn(message);
+      if (body !== null && body.bytes > 0) this.ports.tiers[body.tier]?.release(body.bytes);
     } catch (error) {
       this.stray('giveBack', error);
     }
@@ -262,8 +269,8 @@ class TreeKernel implements Kernel, Runtime {
   }
 }
 
-function bytesOfFetch(message: Tagged): number {
-  if (message.type !== 'fetchEnded') return 0;
-  const { result } = message as FetchEnded;
-  return result.kind === 'response' ? result.body.byteLength : 0;
+function bytesOfFetch(message: Tagged): BodyBytes | null {
+  if (message.type !== 'fetchEnded') return null;
+  const { tier, result } = message as FetchEnded;
+  return { tier, bytes: result.kind === 'response' ? result.body.byteLength : 0 };
 }

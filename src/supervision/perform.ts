@@ -59,7 +59,7 @@ export function perform(effect: Effect, asker: Asker, runtime: Runtime, now: Ins
     case 'announce':
       return runtime.ports.announce(effect.event);
     case 'release':
-      return runtime.ports.net.release(effect.bytes);
+      return runtime.ports.tiers[effect.tier]?.release(effect.bytes);
     case 'resolve':
     case 'fetch':
     case 'parse':
@@ -122,7 +122,10 @@ async function answerOf(question: Question, asker: Asker, { ports }: Runtime): P
     }
     case 'fetch': {
       const { ticket, request } = question;
-      return { type: 'fetchEnded', ticket, result: await ports.net.fetch(request, asker.signal()) };
+      const { tier } = request;
+      const port = ports.tiers[tier];
+      if (port === undefined) throw new Error(`nothing fetches by tier ${tier}`);
+      return { type: 'fetchEnded', ticket, tier, result: await port.fetch(request, asker.signal()) };
     }
     case 'parse': {
       const { ticket, thread, task } = question;
@@ -171,9 +174,14 @@ function failureOf(question: Question, detail: string, durationMs: number): Answ
       return { type: 'resolved', host: question.host, resolution };
     }
     case 'fetch': {
-      const { ticket } = question;
+      const { ticket, request } = question;
+      const { tier } = request;
+      if (tier === 3) {
+        const result = { kind: 'backend_failure', code: 'backend_failed', detail, durationMs } as const;
+        return { type: 'fetchEnded', ticket, tier, result };
+      }
       const fate = { kind: 'failure', code: 'worker_crashed', status: null, reusedConnection: false } as const;
-      return { type: 'fetchEnded', ticket, result: { ...fate, detail, durationMs } };
+      return { type: 'fetchEnded', ticket, tier, result: { ...fate, detail, durationMs } };
     }
     case 'parse': {
       const result = { kind: 'unparsed', code: 'worker_crashed', detail, archive: null } as const;

@@ -12,8 +12,9 @@ import { parser } from '../actors/parser.js';
 import { recorder, type Props as RecorderProps } from '../actors/recorder.js';
 import { workbench, type Props as WorkbenchProps } from '../actors/workbench.js';
 import { type HostName, PARTITIONS, partitionOf } from '../domain/host.js';
+import type { Tier } from '../domain/tier.js';
 import * as addresses from '../protocols/addresses.js';
-import { actor, type GroupSpec, group, onDemand, pool } from './specification.js';
+import { actor, type GroupSpec, group, type NodeSpec, onDemand, pool } from './specification.js';
 
 /** What each kind of actor is started with. */
 export interface TreePlan {
@@ -24,6 +25,10 @@ export interface TreePlan {
   /** Host actors that may be live at once. */
   readonly hostsLiveMax: number;
   readonly fetchers: number;
+  /** Of the second tier; null where it is switched off. */
+  readonly impersonators: number | null;
+  /** Of the third tier; null where no browser service is there. */
+  readonly browsers: number | null;
   readonly parsers: number;
 }
 
@@ -80,17 +85,9 @@ export function engineTree(plan: TreePlan): GroupSpec {
       tell: [addresses.frontier, addresses.workbench],
       stopWithinMs: 5 * SECOND,
     }),
-    pool('fetchers', plan.fetchers, {
-      each: 'fetcher',
-      why: 'one request each, tier 1; a crash costs one request',
-      behaviour: fetcher,
-      props: (slot) => ({ slot }),
-      inbox: { bound: 16, overflow: 'refuse' },
-      inHand: 'drop',
-      budget: { restarts: 50, withinMs: MINUTE },
-      backoff: { firstMs: 10, maxMs: SECOND },
-      stopWithinMs: 5 * SECOND,
-    }),
+    ...fetchersOf(1, plan.fetchers, 'one request each, tier 1; a crash costs one request'),
+    ...fetchersOf(2, plan.impersonators, "tier 2, with a browser's handshake; apart, so that its slots are its own"),
+    ...fetchersOf(3, plan.browsers, 'tier 3, a call of the browser service each; few, as a browser is dear'),
     pool('parsers', plan.parsers, {
       each: 'parser',
       why: 'one worker thread each; what a page does to it stays there',
@@ -103,4 +100,23 @@ export function engineTree(plan: TreePlan): GroupSpec {
       stopWithinMs: 5 * SECOND,
     }),
   ]);
+}
+
+/** The same behaviour for each tier: what differs is behind the port. */
+function fetchersOf(tier: Tier, count: number | null, why: string): NodeSpec[] {
+  if (count === null) return [];
+  const each = addresses.FETCHER_NAMES[tier];
+  return [
+    pool(`${each}s`, count, {
+      each,
+      why,
+      behaviour: fetcher,
+      props: (slot) => ({ slot }),
+      inbox: { bound: 16, overflow: 'refuse' },
+      inHand: 'drop',
+      budget: { restarts: 50, withinMs: MINUTE },
+      backoff: { firstMs: 10, maxMs: SECOND },
+      stopWithinMs: 5 * SECOND,
+    }),
+  ];
 }

@@ -22,12 +22,12 @@ const CONFIGURED_MS: Readonly<Record<HostName, number>> = { a: 0, b: 250, c: 1_0
 const DELAYS = { adaptiveFactor: 10 };
 
 const propsOf = (resumed: boolean): Props => ({
-  slots: HOSTS.length,
+  tiers: { 1: { slots: HOSTS.length, requestMsMax: 1e9 } },
   openVisitsMax: 1_000,
   openBytesMax: 1_000,
   addressDelayMs: ADDRESS_DELAY_MS,
-  requestMsMax: 1e9,
   egress: null,
+  backend: null,
   resumed,
   rules: ANY_RULES,
 });
@@ -92,7 +92,7 @@ class Asks implements Command {
     const { host } = this;
     model.asking.add(host);
     const address = { address: '192.0.2.1', family: 4 } as const;
-    const ask = { host, address, addressClock: CLOCK_OF[host], priority: 2, delayMs: CONFIGURED_MS[host] };
+    const ask = { host, address, addressClock: CLOCK_OF[host], tier: 1, priority: 2, delayMs: CONFIGURED_MS[host] };
     real.tell(model, { type: 'settle', network: null, host, verdict: null, ask });
   }
   toString = () => `${this.host} asks`;
@@ -114,7 +114,15 @@ class Ends implements Command {
     const lastDurationMs = nowMs - sinceMs;
     const terms = { ...DELAYS, configuredMs: CONFIGURED_MS[host], crawlDelaySeconds, lastDurationMs };
     const closedForMs = Math.max(retryAfterMs, delayAfter(terms));
-    const ended = { type: 'ended', permit: permit.number, host, slot: permit.fetcher, bytes: 0 };
+    const ended = {
+      type: 'ended',
+      permit: permit.number,
+      host,
+      tier: 1,
+      slot: permit.fetcher,
+      bytes: 0,
+      backend: null,
+    };
     const verdict = { type: 'settle', network: null, host, verdict: { permit: permit.number, closedForMs }, ask: null };
     if (this.verdictFirst) real.stage.tell(verdict as never);
     model.out.delete(host);

@@ -9,6 +9,7 @@ import { of, Stage, told } from './support/stage.js';
 const ADDRESS = { address: '192.0.2.1', family: 4 } as const;
 const REQUEST: FetchRequest = {
   url: 'http://a.example/',
+  tier: 1,
   origin: 'http://a.example',
   address: ADDRESS,
   headers: [],
@@ -21,6 +22,7 @@ const permit = (number: number): Permit => ({
   number,
   host: 'a.example',
   address: ADDRESS,
+  tier: 1,
   fetcher: 3,
   expiresAtMs: 100,
   deadlineMs: 1_100,
@@ -49,9 +51,9 @@ describe('fetcher', () => {
     const stage = staged();
     stage.tell(start(1));
     expect(stage.take()).toEqual([{ do: 'fetch', ticket: 1, request: REQUEST }]);
-    stage.tell({ type: 'fetchEnded', ticket: 1, result: RESPONSE });
+    stage.tell({ type: 'fetchEnded', ticket: 1, tier: 1, result: RESPONSE });
     expect(told(stage.take()).map(({ message }) => message)).toEqual([
-      { type: 'ended', permit: 1, host: 'a.example', slot: 3, bytes: 7 },
+      { type: 'ended', permit: 1, host: 'a.example', tier: 1, slot: 3, bytes: 7, backend: null },
       { type: 'fetched', permit: 1, result: RESPONSE },
     ]);
   });
@@ -79,16 +81,16 @@ describe('fetcher', () => {
       ['returned', 2],
       ['fetched', 2],
     ]);
-    stage.tell({ type: 'fetchEnded', ticket: 1, result: RESPONSE });
+    stage.tell({ type: 'fetchEnded', ticket: 1, tier: 1, result: RESPONSE });
     expect(typesOf(stage)).toEqual(['workbench: ended', 'a.example: fetched']);
   });
 
   it('an end that it does not wait for is nothing', () => {
     const stage = staged();
-    stage.tell({ type: 'fetchEnded', ticket: 1, result: RESPONSE });
+    stage.tell({ type: 'fetchEnded', ticket: 1, tier: 1, result: RESPONSE });
     stage.tell(start(2));
     stage.take();
-    stage.tell({ type: 'fetchEnded', ticket: 1, result: RESPONSE });
+    stage.tell({ type: 'fetchEnded', ticket: 1, tier: 1, result: RESPONSE });
     expect(stage.take()).toEqual([]);
   });
 
@@ -97,7 +99,7 @@ describe('fetcher', () => {
     stage.tell(start(1));
     stage.take();
     stage.nowMs = 40;
-    stage.crashOn({ type: 'fetchEnded', ticket: 1, result: RESPONSE }, 'drop');
+    stage.crashOn({ type: 'fetchEnded', ticket: 1, tier: 1, result: RESPONSE }, 'drop');
     expect(told(stage.take()).map(({ message }) => message)).toMatchObject([
       { type: 'ended', permit: 1, bytes: 0 },
       { type: 'fetched', permit: 1, result: { kind: 'failure', code: 'worker_crashed', durationMs: 40 } },

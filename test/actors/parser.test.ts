@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parser } from '../../src/actors/parser.js';
 import type { ParseResult, ParseTask } from '../../src/domain/parsing.js';
 import type { Message } from '../../src/protocols/parser.js';
+import { CHALLENGE_TERMS } from '../support/challenge-terms.js';
 import { of, Stage, told } from './support/stage.js';
 
 const task = (n: number): ParseTask => ({
@@ -22,6 +23,7 @@ const task = (n: number): ParseTask => ({
   linksMax: 10,
   links: { embeds: true, forms: false, nofollow: 'skip' },
   robotsMeta: { obeyed: true, productToken: 'TestBot' },
+  challenge: CHALLENGE_TERMS,
   archive: false,
   metadata: null,
 });

@@ -11,19 +11,22 @@ import { Stage, told } from './support/stage.js';
 
 const ADDRESS_DELAY_MS = 100;
 const PROPS: Props = {
-  slots: 64,
+  tiers: { 1: { slots: 64, requestMsMax: 20_000 } },
   openVisitsMax: 1_000,
   openBytesMax: 1_000,
   addressDelayMs: ADDRESS_DELAY_MS,
-  requestMsMax: 20_000,
   egress: null,
+  backend: null,
   resumed: false,
   rules: ANY_RULES,
 };
 
+const plain = (slots: number) => ({ 1: { slots, requestMsMax: 20_000 } });
 const staged = (props: Partial<Props> = {}, seed = 1) =>
   new Stage(workbench, { ...PROPS, ...props }, 0, drawsFrom(seed));
 type Bench = ReturnType<typeof staged>;
+const lineOf = (stage: Bench) =>
+  (stage.state.lines.get(1) as NonNullable<ReturnType<Bench['state']['lines']['get']>>).due.lineOf;
 
 function ask(host: string, address: string, priority: PriorityClass = 2): Settle {
   const addressClock = addressClockKey(address, addressRangesOf(['198.51.100.0/24']));
@@ -33,7 +36,7 @@ function ask(host: string, address: string, priority: PriorityClass = 2): Settle
     network: null,
     host,
     verdict: null,
-    ask: { host, address: { address, family }, addressClock, priority, delayMs: 1_000 },
+    ask: { host, address: { address, family }, addressClock, tier: 1, priority, delayMs: 1_000 },
   };
 }
 
@@ -41,7 +44,7 @@ const grantsOf = (stage: Bench): Permit[] =>
   told(stage.take()).flatMap(({ message }) => (message.type === 'granted' ? [message['permit'] as Permit] : []));
 
 function end(stage: Bench, { number, host, fetcher }: Permit): void {
-  stage.tell({ type: 'ended', permit: number, host, slot: fetcher, bytes: 0 });
+  stage.tell({ type: 'ended', permit: number, host, tier: 1, slot: fetcher, bytes: 0, backend: null });
   stage.tell({ type: 'closed', visits: [number] });
 }
 
@@ -90,13 +93,13 @@ describe('P2 many names on one server', () => {
   });
 
   it('P7: who stands in line for an address stands in the class of the best that waits behind it', () => {
-    const stage = staged({ slots: 1 });
+    const stage = staged({ tiers: plain(1) });
     stage.tell(ask('busy.example', '192.0.2.9'));
     const [busy] = grantsOf(stage) as [Permit];
     stage.tell(ask('low.example', '192.0.2.1', 7));
-    expect(stage.state.due.lineOf.get('low.example')).toBe(7);
+    expect(lineOf(stage).get('low.example')).toBe(7);
     stage.tell(ask('high.example', '192.0.2.1', 1));
-    expect([...stage.state.due.lineOf]).toEqual([['low.example', 1]]);
+    expect([...lineOf(stage)]).toEqual([['low.example', 1]]);
     end(stage, busy);
     expect(grantsOf(stage).map(({ host }) => host)).toEqual(['low.example']);
   });
@@ -109,14 +112,14 @@ describe('P2 many names on one server', () => {
       (stage) => stage.tell(ask('a.example', '192.0.2.7')),
     ];
     for (const leave of leaves) {
-      const stage = staged({ slots: 1 });
+      const stage = staged({ tiers: plain(1) });
       stage.tell(ask('busy.example', '192.0.2.9'));
       const [busy] = grantsOf(stage) as [Permit];
       for (const name of ['a.example', 'b.example', 'c.example']) stage.tell(ask(name, '192.0.2.1'));
-      expect([...stage.state.due.lineOf.keys()]).toEqual(['a.example']);
+      expect([...lineOf(stage).keys()]).toEqual(['a.example']);
       leave(stage);
-      expect([...stage.state.due.lineOf.keys()]).toContain('b.example');
-      expect([...stage.state.due.lineOf.keys()]).not.toContain('c.example');
+      expect([...lineOf(stage).keys()]).toContain('b.example');
+      expect([...lineOf(stage).keys()]).not.toContain('c.example');
       end(stage, busy);
       expect(grantsOf(stage)).toHaveLength(1);
     }
@@ -131,7 +134,7 @@ describe('P2 many names on one server', () => {
     stage.tell({ type: 'hold', why: 'a test' });
     stage.pass(ADDRESS_DELAY_MS);
     stage.tell(ask('b.example', '192.0.2.1'));
-    expect([...stage.state.due.lineOf.keys()]).toEqual(['a.example']);
+    expect([...lineOf(stage).keys()]).toEqual(['a.example']);
     // A late word on the same request raises the gate.
     stage.tell({
       type: 'settle',
@@ -140,7 +143,7 @@ describe('P2 many names on one server', () => {
       verdict: { permit: first.number, closedForMs: 5_000 },
       ask: null,
     });
-    expect([...stage.state.due.lineOf.keys()]).toEqual(['b.example']);
+    expect([...lineOf(stage).keys()]).toEqual(['b.example']);
     stage.tell({ type: 'release', why: 'a test' });
     const [second] = grantsOf(stage) as [Permit];
     expect(second.host).toBe('b.example');
@@ -255,7 +258,7 @@ describe('P1, P2 under random traffic', () => {
   it('no address is asked before its time, and whoever asks is heard in the end', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), fc.nat(), fc.constantFrom(1, 2, 64), (steps, seed, slots) => {
-        const stage = staged({ slots }, seed);
+        const stage = staged({ tiers: plain(slots) }, seed);
         const servers = new Servers(stage);
         for (const one of steps) {
           switch (one.do) {
@@ -299,7 +302,7 @@ describe('P1, P2 under random traffic', () => {
         }
         expect([...servers.asking]).toEqual([]);
         stage.pass(120_000);
-        expect([stage.state.clocks.size, stage.state.due.lineOf.size]).toEqual([0, 0]);
+        expect([stage.state.clocks.size, lineOf(stage).size]).toEqual([0, 0]);
       }),
       { numRuns: 300 },
     );

@@ -11,14 +11,14 @@ import { of, Stage, told } from './support/stage.js';
 
 const TERMS: EgressTerms = { hostsMin: 5, hostsMax: 16, shareMin: 0.8, windowMs: 30_000, suspenseMs: 5_000 };
 const PROPS: Props = {
-  slots: 40,
+  tiers: { 1: { slots: 40, requestMsMax: 20_000 } },
   openVisitsMax: 80,
   openBytesMax: 1_000,
   addressDelayMs: 0,
-  requestMsMax: 20_000,
   resumed: false,
   rules: ANY_RULES,
   egress: TERMS,
+  backend: null,
 };
 const DELAY_MS = 100;
 const NAME: Doubt = { what: 'name' };
@@ -67,7 +67,7 @@ class Bench {
 
   ask(host: string): void {
     const address = { address: '192.0.2.1', family: 4 } as const;
-    const ask = { host, address, addressClock: null, priority: 2, delayMs: DELAY_MS } as const;
+    const ask = { host, address, addressClock: null, tier: 1, priority: 2, delayMs: DELAY_MS } as const;
     this.tell({ type: 'settle', host, verdict: null, network: null, ask });
   }
 
@@ -84,7 +84,7 @@ class Bench {
     if (permit === undefined) throw new Error(`${host} has no permit`);
     this.permits.delete(host);
     const { number, fetcher: slot } = permit;
-    this.tell({ type: 'ended', permit: number, host, slot, bytes: 0 });
+    this.tell({ type: 'ended', permit: number, host, tier: 1, slot, bytes: 0, backend: null });
     const verdict = { permit: number, closedForMs: DELAY_MS };
     const origin = `http://${host}`;
     const network =
@@ -267,7 +267,15 @@ describe('B5 most hosts are not reached', () => {
     const bench = new Bench();
     bench.begin(...FIVE, 'r');
     const permit = bench.permits.get('r') as Permit;
-    bench.tell({ type: 'ended', permit: permit.number, host: 'r', slot: permit.fetcher, bytes: 0 });
+    bench.tell({
+      type: 'ended',
+      permit: permit.number,
+      host: 'r',
+      tier: 1,
+      slot: permit.fetcher,
+      bytes: 0,
+      backend: null,
+    });
     bench.endAll(FIVE, 'unreached');
     const network = { reach: 'reached', origin: 'http://r' } as const;
     bench.tell({

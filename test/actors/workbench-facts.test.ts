@@ -8,14 +8,14 @@ import { drawsFrom, WALL_AHEAD_MS } from './support/instants.js';
 import { of, Stage, told } from './support/stage.js';
 
 const PROPS: Props = {
-  slots: 2,
+  tiers: { 1: { slots: 2, requestMsMax: 20_000 } },
   openVisitsMax: 4,
   openBytesMax: 1_000,
   addressDelayMs: 100,
-  requestMsMax: 20_000,
   resumed: false,
   rules: ANY_RULES,
   egress: null,
+  backend: null,
 };
 const staged = (changes: Partial<Props> = {}) => new Stage(workbench, { ...PROPS, ...changes }, 0, drawsFrom(1));
 type Bench = ReturnType<typeof staged>;
@@ -25,7 +25,7 @@ const ask = (host: string, addressClock: string | null = null): Message => ({
   host,
   verdict: null,
   network: null,
-  ask: { host, address: { address: '192.0.2.1', family: 4 }, addressClock, priority: 2, delayMs: 1_000 },
+  ask: { host, address: { address: '192.0.2.1', family: 4 }, addressClock, tier: 1, priority: 2, delayMs: 1_000 },
 });
 
 function described(stage: Bench, ...hosts: string[]): BenchFacts {
@@ -55,6 +55,8 @@ describe('the workbench describes itself', () => {
       openVisits: 0,
       openBytes: 0,
       slotsFree: 2,
+      tiers: [{ tier: 1, slots: 2, free: 2, inLine: 0 }],
+      backend: null,
     });
   });
 
@@ -72,7 +74,15 @@ describe('the workbench describes itself', () => {
         wish: null,
       },
     ]);
-    stage.tell({ type: 'ended', permit: permit.number, host: 'a', slot: permit.fetcher, bytes: 9 });
+    stage.tell({
+      type: 'ended',
+      permit: permit.number,
+      host: 'a',
+      tier: 1,
+      slot: permit.fetcher,
+      bytes: 9,
+      backend: null,
+    });
     expect(described(stage, 'a')).toMatchObject({ gates: [{ phase: 'judging' }], openVisits: 1, openBytes: 9 });
     stage.tell({
       type: 'settle',

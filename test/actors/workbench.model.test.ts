@@ -19,12 +19,12 @@ const REQUEST_MS_MAX = 20_000;
 const IN_FLIGHT_MS_MAX = PERMIT_LIFE_MS + REQUEST_MS_MAX;
 
 const PROPS: Props = {
-  slots: 3,
+  tiers: { 1: { slots: 3, requestMsMax: REQUEST_MS_MAX } },
   openVisitsMax: 4,
   openBytesMax: 1_000_000,
   addressDelayMs: 0,
-  requestMsMax: REQUEST_MS_MAX,
   egress: null,
+  backend: null,
   resumed: false,
   rules: ANY_RULES,
 };
@@ -84,7 +84,7 @@ function grant(model: Model, permit: Permit, nowMs: number): void {
   expect(model.asking.delete(permit.host), `${permit.host} had not asked`).toBe(true);
   expect(model.given.has(permit.number), 'a number comes once').toBe(false);
   expect(permit.fetcher).toBeGreaterThanOrEqual(0);
-  expect(permit.fetcher).toBeLessThan(PROPS.slots);
+  expect(permit.fetcher).toBeLessThan(PROPS.tiers[1].slots);
   const out = [...model.given.values()].filter(({ over }) => over === null);
   // P1: who fell silent is in flight until its deadline. It has its slot until it is told to be lost.
   for (const other of out) {
@@ -130,7 +130,14 @@ class Asks implements Command {
   run(model: Model, real: Real) {
     model.asking.add(this.host);
     const address = { address: '192.0.2.1', family: 4 } as const;
-    const ask = { host: this.host, address, addressClock: null, priority: this.priority, delayMs: 1_000 };
+    const ask = {
+      host: this.host,
+      address,
+      addressClock: null,
+      tier: 1 as const,
+      priority: this.priority,
+      delayMs: 1_000,
+    };
     real.tell(model, { type: 'settle', network: null, host: this.host, verdict: null, ask }, this.crashes);
   }
   toString = () => `${this.host} asks${this.crashes ? ', crash' : ''}`;
@@ -154,7 +161,7 @@ class Ends extends OfPermit implements Command {
     if (given.over === 'returned') return;
     end(model, given, real.stage.nowMs);
     const { number: permit, host, fetcher: slot } = given.permit;
-    real.tell(model, { type: 'ended', permit, host, slot, bytes: 0 }, this.crashes);
+    real.tell(model, { type: 'ended', permit, host, tier: 1, slot, bytes: 0, backend: null }, this.crashes);
   }
   override toString = () => `ends(-${this.back})${this.crashes ? ', crash' : ''}`;
 }
@@ -267,7 +274,7 @@ function finish(model: Model, real: Real): void {
   }
   for (const host of HOSTS) new Asks(host, 2, false).run(model, real);
   const out = [...model.given.values()].filter(({ over }) => over === null);
-  expect(new Set(out.map(({ permit }) => permit.fetcher)).size, 'slots that are there').toBe(PROPS.slots);
+  expect(new Set(out.map(({ permit }) => permit.fetcher)).size, 'slots that are there').toBe(PROPS.tiers[1].slots);
   for (let round = 0; round < 4; round++) {
     settleAll();
     new Passes(70_000).run(model, real);

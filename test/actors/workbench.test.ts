@@ -10,16 +10,17 @@ import { drawsFrom } from './support/instants.js';
 import { of, Stage, told } from './support/stage.js';
 
 const PROPS: Props = {
-  slots: 2,
+  tiers: { 1: { slots: 2, requestMsMax: 20_000 } },
   openVisitsMax: 4,
   openBytesMax: 1_000,
   addressDelayMs: 0,
-  requestMsMax: 20_000,
   resumed: false,
   rules: ANY_RULES,
   egress: null,
+  backend: null,
 };
 
+const plain = (slots: number) => ({ 1: { slots, requestMsMax: 20_000 } });
 const staged = (props: Partial<Props> = {}, nowMs = 0) =>
   new Stage(workbench, { ...PROPS, ...props }, nowMs, drawsFrom(1));
 type Bench = ReturnType<typeof staged>;
@@ -33,6 +34,7 @@ const ask = (host: string, changes: Partial<NonNullable<Settle['ask']>> = {}): M
     host,
     address: { address: '192.0.2.1', family: 4 },
     addressClock: null,
+    tier: 1,
     priority: 2,
     delayMs: 1_000,
     ...changes,
@@ -51,6 +53,8 @@ const ended = (permit: Permit, bytes = 0): Message => ({
   host: permit.host,
   slot: permit.fetcher,
   bytes,
+  tier: 1,
+  backend: null,
 });
 
 function granted(effects: readonly Effect[]): Permit[] {
@@ -72,6 +76,7 @@ describe('P1, P2 permits', () => {
       number: 1,
       host: 'a',
       address: { address: '192.0.2.1', family: 4 },
+      tier: 1,
       fetcher: 0,
       expiresAtMs: 50 + PERMIT_LIFE_MS,
       rules: ANY_RULES,
@@ -103,7 +108,7 @@ describe('P1, P2 permits', () => {
   });
 
   it('a permit that was given back opens the gate at once, and frees its fetcher', () => {
-    const stage = staged({ slots: 1 });
+    const stage = staged({ tiers: plain(1) });
     stage.tell(ask('a'));
     const permit = onlyGrant(stage);
     stage.tell(ask('b'));
@@ -115,7 +120,7 @@ describe('P1, P2 permits', () => {
   });
 
   it('open visits are bounded: at four, none more', () => {
-    const stage = staged({ slots: 10 });
+    const stage = staged({ tiers: plain(10) });
     for (const host of ['a', 'b', 'c', 'd', 'e']) stage.tell(ask(host));
     const permits = granted(stage.take());
     expect(permits).toHaveLength(4);
@@ -137,13 +142,13 @@ describe('P1, P2 permits', () => {
       expect(hostsGranted(stage)).toEqual(expected);
       stage.tell({ type: 'closed', visits: [1, 99] });
       const effects = stage.take();
-      expect(of(effects, 'release')).toEqual([{ do: 'release', bytes }]);
+      expect(of(effects, 'release')).toEqual([{ do: 'release', tier: 1, bytes }]);
       expect(granted(effects)).toHaveLength(1 - expected.length);
     }
   });
 
   it('P7: among classes the higher is likelier, and the lowest is not starved', () => {
-    const stage = staged({ slots: 1, openVisitsMax: 10_000 });
+    const stage = staged({ tiers: plain(1), openVisitsMax: 10_000 });
     stage.tell(ask('first'));
     let permit = onlyGrant(stage);
     for (let n = 0; n < 400; n++) stage.tell(ask(`high${n}`, { priority: 0 }));
@@ -212,7 +217,7 @@ describe('P2 address clocks', () => {
 
 describe('what no message tells', () => {
   it('P1: a request without an end is in flight until its deadline; then its host is told, and the capped delay holds', () => {
-    const stage = staged({ slots: 1 });
+    const stage = staged({ tiers: plain(1) });
     stage.tell(ask('a'));
     onlyGrant(stage);
     stage.tell(ask('a'));
@@ -224,8 +229,8 @@ describe('what no message tells', () => {
     expect(told(effects).map(({ message }) => message.type)).toEqual(['visitLost', 'granted']);
     expect(of(effects, 'log')).toMatchObject([{ event: 'request_without_end' }]);
     expect(granted(effects)).toMatchObject([{ host: 'b' }]);
-    stage.tell({ type: 'ended', permit: 1, host: 'a', slot: 0, bytes: 7 });
-    expect(of(stage.take(), 'release')).toEqual([{ do: 'release', bytes: 7 }]);
+    stage.tell({ type: 'ended', permit: 1, host: 'a', tier: 1, slot: 0, bytes: 7, backend: null });
+    expect(of(stage.take(), 'release')).toEqual([{ do: 'release', tier: 1, bytes: 7 }]);
   });
 
   it('P2: without a verdict the gate opens after the capped delay', () => {
@@ -249,7 +254,7 @@ describe('what no message tells', () => {
     stage.pass(5_000);
     const effects = stage.take();
     expect(told(effects).map(({ message }) => message)).toEqual([{ type: 'visitLost', permit: 1 }]);
-    expect(of(effects, 'release')).toEqual([{ do: 'release', bytes: 7 }]);
+    expect(of(effects, 'release')).toEqual([{ do: 'release', tier: 1, bytes: 7 }]);
   });
 
   it('B4: of a host that crashed, or was set aside, what had ended is closed; what is in flight keeps its gate', () => {
@@ -267,12 +272,12 @@ describe('what no message tells', () => {
       const second = onlyGrant(stage);
       stage.tell(ask('a'));
       stage.tell(notice);
-      expect(of(stage.take(), 'release')).toEqual([{ do: 'release', bytes: 7 }]);
+      expect(of(stage.take(), 'release')).toEqual([{ do: 'release', tier: 1, bytes: 7 }]);
       stage.tell(ended(second, 8));
       stage.tell(verdict('a', second.number, 0));
       expect(hostsGranted(stage)).toEqual([]);
       stage.tell({ type: 'closed', visits: [second.number] });
-      expect(of(stage.take(), 'release')).toEqual([{ do: 'release', bytes: 8 }]);
+      expect(of(stage.take(), 'release')).toEqual([{ do: 'release', tier: 1, bytes: 8 }]);
     }
   });
 
@@ -298,7 +303,7 @@ describe('P7 idle slots are counted when it is asked', () => {
   };
 
   it('by the free fetchers and the visits that may be open; none while somebody is due, or permits are held', () => {
-    const stage = staged({ slots: 3, openVisitsMax: 4 });
+    const stage = staged({ tiers: plain(3), openVisitsMax: 4 });
     expect(counted(stage)).toEqual([['frontier', 3]]);
     stage.tell(ask('a'));
     const permit = onlyGrant(stage);
@@ -366,7 +371,7 @@ describe('D3 holds', () => {
 
 describe('B4 a crash after a message was carried out', () => {
   it('the permits that it granted are sent all the same, once', () => {
-    const stage = staged({ slots: 1 });
+    const stage = staged({ tiers: plain(1) });
     stage.tell(ask('a'));
     const permit = onlyGrant(stage);
     stage.tell(ask('b'));
@@ -381,9 +386,9 @@ describe('B4 a crash after a message was carried out', () => {
     expect(stage.state.openBytes).toBe(400);
     stage.take();
     stage.crashOn({ type: 'closed', visits: [1] }, 'again');
-    expect([stage.state.openBytes, of(stage.take(), 'release')]).toEqual([0, [{ do: 'release', bytes: 400 }]]);
+    expect([stage.state.openBytes, of(stage.take(), 'release')]).toEqual([0, [{ do: 'release', tier: 1, bytes: 400 }]]);
     stage.crashTwiceOn(ended({ number: 1, host: 'a', fetcher: 0 } as Permit, 9));
-    expect(of(stage.take(), 'release')).toEqual([{ do: 'release', bytes: 9 }]);
+    expect(of(stage.take(), 'release')).toEqual([{ do: 'release', tier: 1, bytes: 9 }]);
   });
 
   it('drained, held and resumed are still said, once', () => {
@@ -426,7 +431,7 @@ class Watch {
   private held = 0;
 
   constructor(addressDelayMs: number) {
-    this.stage = new Stage(workbench, { ...PROPS, slots: 3, openVisitsMax: 5, addressDelayMs }, 0, drawsFrom(7));
+    this.stage = new Stage(workbench, { ...PROPS, tiers: plain(3), openVisitsMax: 5, addressDelayMs }, 0, drawsFrom(7));
   }
 
   tell(message: Message, crashes: boolean): void {
@@ -439,7 +444,7 @@ class Watch {
     // A host has one thing in hand at a time: it does not ask while its request flies.
     if (this.flying().some(({ permit }) => permit.host === host)) return;
     this.asking.set(host, clock);
-    this.tell(ask(host, { addressClock: clock, priority }), crashes);
+    this.tell(ask(host, { addressClock: clock, tier: 1, priority }), crashes);
   }
 
   flying(): Out[] {
@@ -521,8 +526,9 @@ class Watch {
     for (const { bytes } of of(effects, 'release')) this.released += bytes;
     for (const permit of granted(effects)) this.seeGrant(permit);
     const { state, props } = this.stage;
-    expect(state.free.length).toBe(props.slots - this.flying().length);
-    expect(new Set(state.free).size).toBe(state.free.length);
+    const free = state.lines.get(1)?.free ?? [];
+    expect(free.length).toBe(props.tiers[1].slots - this.flying().length);
+    expect(new Set(free).size).toBe(free.length);
     expect(state.openBytes).toBe([...this.out.values()].reduce((sum, { bytes }) => sum + bytes, 0));
     expect(state.open.size).toBe(this.out.size);
     expect(this.held - this.released).toBe(state.openBytes);

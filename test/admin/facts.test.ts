@@ -136,6 +136,8 @@ describe('the state of a crawl', () => {
     openVisits: 0,
     openBytes: 0,
     slotsFree: 2,
+    tiers: [],
+    backend: null,
   } as const;
   const survey: Survey = { known: 1, ready: 1, waiting: 0, examined: [facts()], gates: new Map(), bench };
   const report = (changes: Partial<RunFacts>, found: Partial<Survey> = {}) =>

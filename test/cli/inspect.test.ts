@@ -63,7 +63,7 @@ describe('inspect --json', () => {
       robotsMeta: { noindex: true, nofollow: false },
       baseUrl: 'http://site.example/base/',
       refresh: null,
-      challenge: { verdict: false, reasons: [] },
+      challenge: { verdict: false, kind: null, reasons: [] },
       digest: expect.stringMatching(/^sha1:[A-Z2-7]{32}$/),
       simhash: expect.stringMatching(/^[0-9a-f]{16}$/),
     });
@@ -88,6 +88,26 @@ describe('inspect --json', () => {
         expect(seen[name]).toEqual(facts[name]);
       expect(seen.digest).toBe(result.kind === 'parsed' && result.contentDigest);
     }
+  });
+
+  it('says what stands in the place of a page, and why, by its status and headers as well', async () => {
+    const shell = file(
+      'shell.html',
+      '<div id=root></div><script type=module src="/assets/index-4fk2a1b0.js"></script>',
+    );
+    const seen = async (...given: string[]) =>
+      JSON.parse((await called(shell, ...URL_OPTION, '--json', ...given)).out[0] as string).challenge;
+    expect(await seen()).toEqual({ verdict: true, kind: 'script_shell', reasons: expect.any(Array) });
+    expect(await seen('--set', 'challenge.byDensity=false')).toEqual({ verdict: false, kind: null, reasons: [] });
+    expect(await seen('--status', '403', '--header', 'cf-mitigated: challenge')).toEqual({
+      verdict: true,
+      kind: 'challenge',
+      reasons: ['it came with the header cf-mitigated: challenge'],
+    });
+    const { out } = await called(shell, ...URL_OPTION);
+    expect(out.find((line) => line.startsWith('challenge'))).toMatch(
+      /^challenge {2}a script's empty shell: it says 0 char/,
+    );
   });
 
   it('what is followed is configured', async () => {

@@ -24,7 +24,13 @@ describe('hosts, sites, partitions', () => {
     const partition = partitionOf('example.com');
     expect(partition).toBeLessThan(PARTITIONS);
     expect(host('a.example.com').path).toBe(`hosts/p${String(partition).padStart(3, '0')}/a.example.com`);
-    expect([fetcher(3).path, parser(0).path]).toEqual(['fetchers/fetcher-3', 'parsers/parser-0']);
+    const paths = [fetcher(1, 3), fetcher(2, 0), fetcher(3, 1), parser(0)].map(({ path }) => path);
+    expect(paths).toEqual([
+      'fetchers/fetcher-3',
+      'impersonators/impersonator-0',
+      'browsers/browser-1',
+      'parsers/parser-0',
+    ]);
   });
 
   it('the trailing dot makes no host of its own; an IPv6 literal keeps its brackets', () => {

@@ -146,7 +146,7 @@ export class QuietCrawl {
       clock: { monotonicMs: () => this.simulation.monotonicMs, wallMs: () => Math.floor(this.simulation.wallMs) },
       chance: () => chance.next(),
       store,
-      net: this.web.net,
+      tiers: { 1: this.web.net },
       names: this.web.names,
       parsers: createQuietParsers(this.simulation),
       logs: {

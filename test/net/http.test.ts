@@ -56,6 +56,7 @@ function requestTo(
   const origin = `http://${host}:${server.port}`;
   return {
     url: origin + path,
+    tier: 1,
     origin,
     address: { address: '127.0.0.1', family: 4 },
     headers: [['User-Agent', 'test']],

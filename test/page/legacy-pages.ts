@@ -9,6 +9,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Header } from '../../src/domain/fetching.js';
 import { type PageReading, readPage } from '../../src/page/reading.js';
+import { CHALLENGE_TERMS } from '../support/challenge-terms.js';
 import { pagesOf } from './real-pages.js';
 
 export interface LegacyCharset {
@@ -132,7 +133,14 @@ function declared(page: Buffer, label: string, declaration: Declaration): Buffer
 }
 
 function seen(bytes: Uint8Array, headers: readonly Header[]) {
-  const asked = { url: 'http://handbook.test/browse/page.html', headers, forms: true, productToken: 'testbot' };
+  const asked = {
+    url: 'http://handbook.test/browse/page.html',
+    status: 200,
+    headers,
+    forms: true,
+    productToken: 'testbot',
+    challenge: CHALLENGE_TERMS,
+  };
   const { charset, title, text, found, canonical }: PageReading = readPage(asked, bytes);
   return {
     charset,

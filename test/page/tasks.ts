@@ -1,6 +1,7 @@
 /** Parse tasks for tests: a plain 200 that a test changes where it matters. */
 import type { ParsedPage, ParseResult, ParseTask } from '../../src/domain/parsing.js';
 import type { Header } from '../../src/domain/fetching.js';
+import { CHALLENGE_TERMS } from '../support/challenge-terms.js';
 
 export function taskOf(body: string | Uint8Array, changes: Partial<ParseTask> = {}): ParseTask {
   const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body);
@@ -22,6 +23,7 @@ export function taskOf(body: string | Uint8Array, changes: Partial<ParseTask> = 
     linksMax: 5000,
     links: { embeds: true, forms: false, nofollow: 'skip' },
     robotsMeta: { obeyed: true, productToken: 'TestBot' },
+    challenge: CHALLENGE_TERMS,
     archive: false,
     metadata: null,
     ...changes,

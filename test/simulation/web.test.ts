@@ -13,6 +13,7 @@ const QUIET = {
   oddities: 0,
   openings: false,
   walls: 0,
+  doors: 0,
   logins: false,
   skewMsMax: 0,
 };
@@ -22,7 +23,15 @@ function requestOf(landscape: Landscape, url: string, more: Partial<FetchRequest
   const { origin, hostname } = new URL(url);
   const { address } = landscape.hosts.get(hostname) as Host;
   const bounds = { deadlineMs: 20_000, bodyBytesMax: 1 << 20, headerBytesMax: 1 << 16, cutAtBound: false };
-  return { url, origin, address: { address, family: 4 }, headers: [['User-Agent', 'test']], ...bounds, ...more };
+  return {
+    url,
+    tier: 1,
+    origin,
+    address: { address, family: 4 },
+    headers: [['User-Agent', 'test']],
+    ...bounds,
+    ...more,
+  };
 }
 
 function stage(partial: Partial<typeof QUIET> = {}) {

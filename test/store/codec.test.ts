@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { pack, unpack } from 'msgpackr';
 import { describe, expect, it } from 'vitest';
 import type { Attempt } from '../../src/domain/outcome.js';
+import type { HostSnapshot } from '../../src/protocols/host-snapshot.js';
 import * as codec from '../../src/store/codec.js';
 import { positionKey, positionOf } from '../../src/store/schema.js';
 import { keyOf, recordOf, SNAPSHOT } from './parts.js';
@@ -43,6 +44,24 @@ const CHAINED = recordOf('http://a.test/b', {
   },
 });
 
+/** Of a host that has let a browser in. */
+const CLIMBED: HostSnapshot = {
+  ...SNAPSHOT,
+  ladder: {
+    need: { tier: 3, cause: 'challenge', believedUntilMs: 9.5, believedForMs: 7, clearance: 'spurned' },
+    clearance: {
+      scheme: 'https',
+      userAgent: 'Browser/1',
+      expiresAtMs: 8,
+      cookies: [
+        { name: 'a', value: '1', domain: '.a.test', path: '/', expiresAtMs: 8 },
+        { name: 'b', value: '', domain: 'a.test', path: '/b', expiresAtMs: null },
+      ],
+    },
+  },
+  browserTime: { day: 20_000, usedMs: 599_999 },
+};
+
 describe('the codec of rows', () => {
   it('gives back what it was given', () => {
     const copy = (it: Buffer) => Buffer.from(it);
@@ -54,6 +73,11 @@ describe('the codec of rows', () => {
     expect(codec.decodeRecord(copy(codec.encodeRecord(detailed)), RECORD.key, RECORD.host)).toEqual(detailed);
     expect(codec.decodeTold(codec.encodeTold('told'))).toBe('told');
     expect(codec.decodeSnapshot(codec.encodeSnapshot(SNAPSHOT))).toEqual(SNAPSHOT);
+    expect(codec.decodeSnapshot(codec.encodeSnapshot(CLIMBED))).toEqual(CLIMBED);
+    for (const ladder of [1, 2, 3] as const) {
+      const stepped = { ...RECORD, ladder };
+      expect(codec.decodeRecord(copy(codec.encodeRecord(stepped)), RECORD.key, RECORD.host)).toEqual(stepped);
+    }
     const unstamped = { ...SNAPSHOT, stamp: null };
     expect(codec.decodeSnapshot(codec.encodeSnapshot(unstamped))).toEqual(unstamped);
     const letter = {
@@ -131,12 +155,32 @@ describe('the codec of rows', () => {
     expect(codec.decodeRecord(first, RECORD.key, RECORD.host)).toEqual({ ...known, element: null, archived: null });
     const second = pack([2, ...row.slice(1, 20)]);
     expect(codec.decodeRecord(second, RECORD.key, RECORD.host)).toEqual({ ...RECORD, chain: null });
+    const third = pack([3, ...row.slice(1, 21)]);
+    expect(codec.decodeRecord(third, RECORD.key, RECORD.host)).toEqual({ ...RECORD, ladder: null });
     const batch = { segments: [{ file: 'f', start: 1, end: 2 }], visits: [{ key: 'k', host: 'h' }], pages: 3 };
     const earlier = pack([1, [['f', 1, 2]], [['k', 'h']], 3]);
     expect(codec.decodeUnsynced(earlier)).toEqual({ ...batch, digests: [] });
     expect(codec.decodeUnsynced(codec.encodeUnsynced({ ...batch, digests: ['sha1:A'] }))).toEqual({
       ...batch,
       digests: ['sha1:A'],
+    });
+  });
+
+  it('D6: a snapshot whose ladder is broken is poison; one from before there was any stands on the ground', () => {
+    const row = unpack(codec.encodeSnapshot(CLIMBED)) as unknown[];
+    const [need, clearance] = row[8] as unknown[][] as [unknown[], unknown[]];
+    const decoded = (climbs: unknown) => codec.decodeSnapshot(Buffer.from(pack(row.with(8, climbs))));
+    expect(decoded([need, clearance, 1, 2])).not.toBeInstanceOf(codec.Poison);
+    for (const at of need.keys()) expect(decoded([need.with(at, null), clearance, 1, 2])).toBeInstanceOf(codec.Poison);
+    expect(decoded([need.with(0, 1), clearance, 1, 2])).toBeInstanceOf(codec.Poison);
+    for (const at of clearance.keys())
+      expect(decoded([need, clearance.with(at, true), 1, 2])).toBeInstanceOf(codec.Poison);
+    for (const wrong of [[], [need, clearance, -1, 2], [need, clearance, 1, 'x'], [need, clearance, 1], null, 'x'])
+      expect(decoded(wrong)).toBeInstanceOf(codec.Poison);
+    expect(codec.decodeSnapshot(Buffer.from(pack([3, ...row.slice(1, 8)])))).toEqual({
+      ...SNAPSHOT,
+      ladder: { need: null, clearance: null },
+      browserTime: { day: 0, usedMs: 0 },
     });
   });
 

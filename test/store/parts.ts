@@ -34,6 +34,7 @@ export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlReco
     digest: null,
     archived: null,
     chain: null,
+    ladder: null,
     robots: null,
     ...changes,
   };
@@ -65,6 +66,8 @@ export const SNAPSHOT = {
   requests: 3,
   recheckFrom: 5,
   stamp: { boot: 7, uptimeMs: 8, wallMs: 9 },
+  ladder: { need: null, clearance: null },
+  browserTime: { day: 0, usedMs: 0 },
 } as HostSnapshot;
 
 export function hostPart(host: string, changes: Partial<HostPart> = {}): HostPart {

@@ -13,7 +13,8 @@ export interface PortDoubles extends Ports {
   readonly released: number[];
 }
 
-type Overrides = Partial<Omit<Ports, 'store' | 'net'>> & {
+type Overrides = Partial<Omit<Ports, 'store' | 'tiers'>> & {
+  readonly tiers?: Partial<Ports['tiers']>;
   readonly store?: Partial<StorePort>;
   readonly net?: Partial<FetchPort>;
 };
@@ -47,7 +48,7 @@ export function portDoubles(overrides: Overrides = {}): PortDoubles {
     },
     close: () => Promise.resolve(),
   };
-  const { store, net, ...rest } = overrides;
+  const { store, net, tiers, ...rest } = overrides;
   return {
     clock: { monotonicMs: () => performance.now(), wallMs: () => Date.now() },
     chance: () => 0.5,
@@ -57,7 +58,10 @@ export function portDoubles(overrides: Overrides = {}): PortDoubles {
     announce: () => undefined,
     ...rest,
     store: { ...silentStore, ...store },
-    net: { fetch: never as () => Promise<FetchResult>, release: (bytes) => void released.push(bytes), ...net },
+    tiers: {
+      1: { fetch: never as () => Promise<FetchResult>, release: (bytes) => void released.push(bytes), ...net },
+      ...tiers,
+    },
     lines,
     released,
   };

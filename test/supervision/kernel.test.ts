@@ -630,7 +630,7 @@ describe('on demand', () => {
   });
 });
 
-const REQUEST = {} as never;
+const REQUEST = { tier: 1 } as never;
 const RESPONSE = { kind: 'response', body: new Uint8Array(7) } as never;
 
 describe('answers', () => {

@@ -16,6 +16,7 @@ import type { BlockedRows, Effect, QueueHead } from '../../../src/protocols/effe
 import type { Errand, Message, RobotsFound } from '../../../src/protocols/host.js';
 import type { HostSnapshot } from '../../../src/protocols/host-snapshot.js';
 import type { Ask, Doubt, NetworkWord, Overdue, Permit, Verdict } from '../../../src/protocols/workbench.js';
+import { CHALLENGE_TERMS } from '../../support/challenge-terms.js';
 import { drawsFrom, WALL_AHEAD_MS } from './instants.js';
 import { ANY_RULES, candidateOf, headOf, readyEntry } from './records.js';
 import { of, Stage, told } from './stage.js';
@@ -38,9 +39,14 @@ export const PROPS: Props = {
   linksMax: 10,
   links: { embeds: true, forms: false, nofollow: 'skip' },
   robotsMeta: { obeyed: true, productToken: 'TestBot' },
+  challenge: CHALLENGE_TERMS,
   archive: false,
   metadata: false,
   parserThreads: 2,
+  ladder: { tiers: [1], memoryMs: 21_600_000 },
+  retryLateMs: 3_600_000,
+  browserMsMax: 30_000,
+  browserMsPerDay: 600_000,
   retry: { schedule: [2_000, 10_000, 30_000, 60_000, 120_000], deliveriesMax: 8 },
   window: 3,
   quota: 4,
@@ -241,6 +247,7 @@ export class HostWorld {
       number: ++this.lastPermit,
       host: NAME,
       address,
+      tier: 1,
       fetcher: 0,
       expiresAtMs: nowMs + 5_000,
       deadlineMs: nowMs + 25_000,

@@ -37,6 +37,7 @@ export function recordOf(url: string, changes: Partial<UrlRecord> = {}): UrlReco
     digest: null,
     archived: null,
     chain: null,
+    ladder: null,
     robots: null,
     ...changes,
   };
