@@ -3,6 +3,7 @@ import { canonicalCommand } from './canonical.js';
 import { configCommand } from './config.js';
 import { crawlCommand } from './crawl.js';
 import { daemonCommand } from './daemon.js';
+import { deadCommand } from './dead.js';
 import { excludeCommand } from './exclude.js';
 import { hostCommand, hostsCommand } from './hosts.js';
 import { robotsCommand } from './robots.js';
@@ -23,6 +24,7 @@ export const COMMANDS: readonly CommandFactory[] = [
   statusCommand,
   hostsCommand,
   hostCommand,
+  deadCommand,
   seedCommand,
   pauseCommand,
   resumeCommand,
