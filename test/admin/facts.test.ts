@@ -155,9 +155,9 @@ describe('the state of a crawl', () => {
   const none = { ...totals, ready: 0 };
 
   it.each<[string, Partial<RunFacts>, Partial<Survey>, string | null]>([
-    ['running', {}, {}, new Date(NOW - 60_000).toISOString()],
+    ['running', {}, {}, new Date(NOW - 20_000).toISOString()],
     ['idle', { totals: none }, {}, new Date(NOW - 1_000).toISOString()],
-    ['running', { totals: none }, { bench: { ...bench, openVisits: 1 } }, new Date(NOW - 60_000).toISOString()],
+    ['running', { totals: none }, { bench: { ...bench, openVisits: 1 } }, new Date(NOW - 20_000).toISOString()],
     [
       'held',
       { holds: ['disk full'], holdsSinceMs: NOW },
