@@ -9,12 +9,15 @@ import type { HostName, Origin } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { PriorityClass, QueuePosition } from '../domain/record.js';
 import type { Breaker } from '../policy/breaker.js';
+import type { DeadFilter } from '../policy/dead-filter.js';
 import type { KernelCounts } from '../supervision/counts.js';
 import type { WhyAnswer } from '../why/answer.js';
 
 export interface Control {
   status(): Promise<StatusReport>;
   hosts(query: HostsQuery): Promise<HostsPage>;
+  /** URLs that were given up. */
+  dead(query: DeadQuery): Promise<DeadList>;
   /** Rejects with ControlError `host_unknown`. */
   host(name: HostName): Promise<HostReport>;
   /** Rejects with ControlError `not_running`. */
@@ -61,6 +64,7 @@ export type WaitCause =
   | 'retry_after'
   | 'breaker'
   | 'robots'
+  | 'browser'
   | 'held'
   | 'paused'
   | 'stopped';
@@ -76,6 +80,7 @@ export const WAIT_CAUSES: Readonly<Record<WaitCause, string>> = {
   retry_after: 'it asked for silence (429, 503 or Retry-After)',
   breaker: 'it failed time and again and is left alone for a while',
   robots: 'its robots.txt can not be read',
+  browser: 'the browser service is not well, and nothing is left that can do without',
   held: 'no requests begin at all: see the reasons in status',
   paused: 'the crawl is paused',
   stopped: 'the crawl does not run',
@@ -100,6 +105,8 @@ export interface StatusReport {
     readonly openVisits: number | null;
     readonly openBytes: number | null;
     readonly slotsFree: number | null;
+    /** The browser service; null where there is none, or the workbench did not answer. */
+    readonly browser: BrowserReport | null;
     readonly memory: { readonly rssBytes: number; readonly heapUsedBytes: number };
   } | null;
   /** Of this run; 0 for a crawl that does not run. */
@@ -147,6 +154,34 @@ export interface HostsPage {
   readonly next: HostName | null;
 }
 
+export interface DeadQuery extends DeadFilter {
+  readonly limit: number;
+  /** Where to go on, as the page before said. */
+  readonly after: string | null;
+}
+
+/** May hold fewer than were asked for, and still not be the last: what meets no filter is passed over in pages too. */
+export interface DeadList {
+  readonly letters: readonly DeadRow[];
+  readonly next: string | null;
+}
+
+export interface DeadRow {
+  readonly url: string;
+  readonly cause: string;
+  readonly code: Code;
+  readonly deliveries: number;
+  readonly firstAt: Time | null;
+  readonly lastAt: Time | null;
+  readonly attempts: readonly {
+    readonly at: Time | null;
+    readonly tier: number;
+    readonly status: number | null;
+    readonly code: Code;
+    readonly durationMs: number;
+  }[];
+}
+
 export interface HostRow {
   readonly name: HostName;
   readonly queued: { readonly ready: number; readonly waiting: number; readonly parked: number };
@@ -156,6 +191,19 @@ export interface HostRow {
   readonly breaker: Breaker['phase'];
   readonly robots: 'unknown' | 'fresh' | 'unreachable';
   readonly waits: { readonly why: WaitCause; readonly until: Time | null } | null;
+}
+
+/** How the browser service stands (B1). */
+export interface BrowserReport {
+  readonly breaker: 'off' | 'closed' | 'open' | 'probing';
+  readonly failuresInARow: number | null;
+  readonly restsUntil: Time | null;
+  /** Since the start. */
+  readonly failures: number;
+  readonly rests: number;
+  readonly slots: number;
+  readonly slotsFree: number;
+  readonly hostsInLine: number;
 }
 
 export interface HostReport extends HostRow {
@@ -182,6 +230,14 @@ export interface HostReport extends HostRow {
   readonly requests: number;
   readonly lastDurationMs: number | null;
   readonly wakesAt: Time | null;
+  /** What it was found to need to be fetched. */
+  readonly ladder: {
+    /** Null: nothing but plain requests. */
+    readonly needs: { readonly tier: 2 | 3; readonly cause: Code; readonly believedUntil: Time | null } | null;
+    readonly clearanceUntil: Time | null;
+    /** Of the day that they were used on last. */
+    readonly browserSeconds: number;
+  };
   readonly origins: readonly OriginReport[];
   /** The first rows of its queue, in the order in which they are to be visited. */
   readonly next: readonly {

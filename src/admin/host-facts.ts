@@ -2,6 +2,7 @@
 import { type HostName, partitionOf, siteOf } from '../domain/host.js';
 import type { QueueEntry, QueueSummary } from '../domain/record.js';
 import { delayAfter } from '../policy/delay.js';
+import { isParkedForBackend } from '../policy/parking.js';
 import { pages } from '../policy/robots/freshness.js';
 import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import { type HostSnapshot, type RobotsEntry, UNTOUCHED } from '../protocols/host-snapshot.js';
@@ -84,6 +85,7 @@ export function hostReport(
     requests: snapshot.requests,
     lastDurationMs: lastDurationMs === null ? null : Math.round(lastDurationMs),
     wakesAt: timeOf(summary.wakeAtMs),
+    ladder: ladderReport(snapshot),
     origins: facts.robots.map((entry) => originReport(entry, standing.nowMs)),
     next: facts.head.map(nextRow),
   };
@@ -118,6 +120,8 @@ export function waitOf(facts: HostFacts, gate: GateFacts | null, { bench, phase,
   if (closedUntilMs !== null && closedUntilMs > nowMs) return { why: 'retry_after', untilMs: closedUntilMs };
   const isDue = ready > 0 || (firstDueAtMs !== null && firstDueAtMs <= nowMs);
   if (!isDue && firstDueAtMs !== null) return { why: 'retry', untilMs: firstDueAtMs };
+  const isForBrowser = facts.head.some(({ at, record }) => at.queue === 'parked' && isParkedForBackend(record));
+  if (!isDue && gate?.wish == null && isForBrowser) return { why: 'browser', untilMs: summary.wakeAtMs };
   if (!isDue && gate?.wish == null) return { why: 'robots', untilMs: robotsRetryMs(facts.robots) };
   return waitAtBench(gate, bench, nowMs);
 }
@@ -192,6 +196,14 @@ function gateReport({ phase, inFlightSinceMs, address, wish }: GateFacts): NonNu
             opensAt: address.inFlight ? null : timeOf(address.opensAtMs),
           },
     wish,
+  };
+}
+
+function ladderReport({ ladder: { need, clearance }, browserTime }: HostSnapshot): HostReport['ladder'] {
+  return {
+    needs: need === null ? null : { tier: need.tier, cause: need.cause, believedUntil: timeOf(need.believedUntilMs) },
+    clearanceUntil: timeOf(clearance?.expiresAtMs ?? null),
+    browserSeconds: Math.round(browserTime.usedMs / 1_000),
   };
 }
 

@@ -10,7 +10,7 @@ import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import { PAUSED } from '../protocols/workbench.js';
 import type { Totals } from '../protocols/commit.js';
 import type { StorePort } from '../protocols/ports.js';
-import type { CrawlState, StatusReport, WaitCause } from './control.js';
+import type { BrowserReport, CrawlState, StatusReport, WaitCause } from './control.js';
 import { timeOf } from './control.js';
 import { delayMsOf, type DelayTerms, type HostFacts, readHost, type Standing, sum, waitOf } from './host-facts.js';
 
@@ -31,6 +31,8 @@ export interface RunFacts {
   readonly hostsActive: number;
   /** Why no permits are given; empty while they are. */
   readonly holds: readonly string[];
+  /** Its start, or the end of its last hold or pause. */
+  readonly runsSinceMs: number;
   readonly holdsSinceMs: number | null;
   readonly isPaused: boolean;
   readonly drainsSinceMs: number | null;
@@ -147,7 +149,24 @@ function runReport(run: RunFacts, bench: BenchFacts | null): NonNullable<StatusR
     openVisits: bench?.openVisits ?? null,
     openBytes: bench?.openBytes ?? null,
     slotsFree: bench?.slotsFree ?? null,
+    browser: browserReport(bench),
     memory: { rssBytes: rss, heapUsedBytes: heapUsed },
+  };
+}
+
+function browserReport(bench: BenchFacts | null): BrowserReport | null {
+  const pool = bench?.tiers.find(({ tier }) => tier === 3);
+  if (bench === null || bench.backend === null || pool === undefined) return null;
+  const { breaker, inARow, restsUntilMs, failures, openings } = bench.backend;
+  return {
+    breaker,
+    failuresInARow: inARow,
+    restsUntil: timeOf(restsUntilMs),
+    failures,
+    rests: openings,
+    slots: pool.slots,
+    slotsFree: pool.free,
+    hostsInLine: pool.inLine,
   };
 }
 
@@ -181,7 +200,7 @@ function sinceOf(state: CrawlState, run: RunFacts | null): string | null {
     case 'idle':
       return timeOf(run.movedAtMs);
     default:
-      return timeOf(run.startedAtMs);
+      return timeOf(run.runsSinceMs);
   }
 }
 

@@ -1,5 +1,12 @@
 /** Status, hosts and one host as people read them. Times are told relative to now: how long ago, how soon. */
-import { type HostReport, type HostRow, type StatusReport, WAIT_CAUSES, type WaitCause } from '../admin/control.js';
+import {
+  type BrowserReport,
+  type HostReport,
+  type HostRow,
+  type StatusReport,
+  WAIT_CAUSES,
+  type WaitCause,
+} from '../admin/control.js';
 import { CODES } from '../domain/outcome.js';
 import { count, quantity } from './progress.js';
 import { duration } from './summary.js';
@@ -43,8 +50,22 @@ export function formatStatus(report: StatusReport, nowMs: number): string[] {
       `${run.pid}, ${mebibytes(run.memory.rssBytes)} in memory, ${count(run.openVisits ?? 0)} visits open`,
     ]);
   }
+  if (run?.browser != null) pairs.push(['browsers', browsersText(run.browser, nowMs)]);
   pairs.push(['data', report.dataDir]);
   return [...formatPairs(pairs), ...waitingLines(report)];
+}
+
+const BREAKER_WORDS: Readonly<Record<BrowserReport['breaker'], string>> = {
+  off: 'its breaker is off',
+  closed: 'well',
+  open: 'given a rest',
+  probing: 'one page finds out whether it is back',
+};
+
+function browsersText({ breaker, restsUntil, failures, slots, slotsFree, hostsInLine }: BrowserReport, nowMs: number) {
+  const until = restsUntil === null ? '' : `, asked again ${soon(restsUntil, nowMs)}`;
+  const use = `${slots - slotsFree} of ${slots} in use, ${quantity(hostsInLine, 'host')} in line`;
+  return `${BREAKER_WORDS[breaker]}${until}; ${use}${failures > 0 ? `, ${quantity(failures, 'failure')} so far` : ''}`;
 }
 
 function waitingLines({ waitingWhy, hostsExamined }: StatusReport): string[] {

@@ -62,7 +62,6 @@ class MakeReading implements MarkupListener {
   private frames = 0;
   private media = 0;
   private fields = 0;
-  private scripts = 0;
   private ownScripts = 0;
   private isPassing = false;
   private isBuilt = false;
@@ -126,7 +125,7 @@ class MakeReading implements MarkupListener {
   }
 
   make(isShadowed: boolean): PageMake {
-    const { names, links, images, frames, media, fields, scripts, ownScripts, isPassing } = this;
+    const { names, links, images, frames, media, fields, ownScripts, isPassing } = this;
     return {
       addresses: this.addresses.toLowerCase(),
       code: this.code.toLowerCase(),
@@ -138,7 +137,6 @@ class MakeReading implements MarkupListener {
       frames,
       media,
       fields,
-      scripts,
       ownScripts,
       holder: this.holder?.closed() ?? null,
       isBuilt: this.isBuilt || this.code.includes('import("') || this.code.includes("import('"),
@@ -177,7 +175,6 @@ class MakeReading implements MarkupListener {
 
   private script(attributes: Attributes): void {
     if (!RUNS.test((attribute(attributes, 'type') ?? '').trim().toLowerCase())) return;
-    this.scripts++;
     const src = attribute(attributes, 'src');
     if (src === null) this.scriptLength = 0;
     else if (!SERVICES.test(src.toLowerCase())) this.ownScripts++;

@@ -57,7 +57,6 @@ export interface PageMake {
   readonly media: number;
   /** Fields that a person fills in. */
   readonly fields: number;
-  readonly scripts: number;
   /** Scripts that may make the page: neither data nor those of well-known services. */
   readonly ownScripts: number;
   /** One of these bears a builder's name, or is a module. */

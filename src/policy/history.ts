@@ -110,7 +110,7 @@ export function rationed(entry: QueueEntry, attempt: Attempt, untilMs: number): 
 /** R2: no failure leads up. What was asked for in one way is retried in that way, whatever its host needs by then. */
 function afterwards({ ladder }: UrlRecord, { outcome, code, tier }: Attempt): Tier | null {
   if (outcome === 'challenged') return null;
-  return code === 'interrupted' || code === 'egress_down' || code.startsWith('dns_') ? ladder : tier;
+  return code === 'interrupted' || code.startsWith('dns_') ? ladder : tier;
 }
 
 /** It redirects to itself with other cookies: the row stays where it is, to be asked for with them. No delivery is used. */

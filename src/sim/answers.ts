@@ -4,7 +4,7 @@
  */
 import { gzipSync } from 'node:zlib';
 import type { Header } from '../domain/fetching.js';
-import { type Failure, type Host, type Page, type RetryAfter, robotsText } from './landscape.js';
+import { type Door, type Failure, type Host, type Page, type RetryAfter, robotsText } from './landscape.js';
 
 export type Answer =
   | {
@@ -87,6 +87,19 @@ export function robotsAnswer(
   ];
   return { ...whole(200, headers, bytesOf(text)), robots: text };
 }
+
+/** What whoever asks too plainly is shown instead of a page. */
+export function doorAnswer({ kind }: Door): Answer {
+  if (kind === 'http_forbidden') return plainStatus(403);
+  return whole(200, [['Content-Type', 'text/html; charset=utf-8']], bytesOf(kind === 'challenge' ? CHALLENGE : SHELL));
+}
+
+const CHALLENGE = `<!doctype html><html lang="en-US"><head><title>Just a moment...</title>
+<script>window._cf_chl_opt={cvId:'3'};</script>
+<script src="/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1"></script></head>
+<body><noscript>Enable JavaScript and cookies to continue</noscript></body></html>\n`;
+const SHELL = `<!doctype html><html lang="en"><head><title>App</title><script>var state="${'x'.repeat(3_000)}"</script></head>
+<body><div id="root"></div><script src="/static/app.js"></script></body></html>\n`;
 
 export function pageAnswer(page: Page, requestHeaders: readonly Header[]): Answer {
   const { final } = page;

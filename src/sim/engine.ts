@@ -37,6 +37,12 @@ const PRODUCT_TOKEN = 'orbweaver';
 const USER_AGENT = `${PRODUCT_TOKEN}/0.1 (+https://bot.example/)`;
 /** Long enough that nothing which will ever fall due is left behind. */
 const WAIT_SECONDS = 86_400;
+/** Where there are doors there is what gets through them; nothing of it is asked for at this address. */
+const BROWSERS: readonly string[] = [
+  'impersonate.sites=["*"]',
+  'browser.endpoint=http://192.0.2.1:8191/v1',
+  'browser.secondsPerHostAndDay=7200',
+];
 const EXPECTED_URLS = 10_000;
 /** Small, so that files are changed. */
 const ARCHIVE_BYTES_MAX = 40_000;
@@ -267,7 +273,7 @@ function seedOf(url: string) {
   return made;
 }
 
-function configOf({ settings: { delayMs, addressDelayMs, adaptiveFactor } }: Composition): Config {
+function configOf({ settings: { delayMs, addressDelayMs, adaptiveFactor, doors } }: Composition): Config {
   const set = [
     `politeness.delayMs=${delayMs}`,
     `politeness.addressDelayMs=${addressDelayMs}`,
@@ -276,6 +282,7 @@ function configOf({ settings: { delayMs, addressDelayMs, adaptiveFactor } }: Com
     `waitSeconds=${WAIT_SECONDS}`,
     'page.threads=2',
     'fetch.slots=16',
+    ...(doors > 0 ? BROWSERS : []),
     `userAgent=${USER_AGENT}`,
   ];
   return loadConfig({ cores: 2, assignments: set }).config;

@@ -26,6 +26,8 @@ export interface LandscapeSettings {
   readonly openings: boolean;
   /** Of pages that are had with a cookie only, which whoever comes without is given by a redirect. */
   readonly walls: number;
+  /** Of hosts whose pages are behind a door, or empty before scripts have filled them: not had by a plain request. */
+  readonly doors: number;
   /** Whether some of these cookies are had at another URL, which leads back. */
   readonly logins: boolean;
   /** How far servers' clocks may be off, in ms: what they say in dates is by their own. */
@@ -80,6 +82,13 @@ export type RobotsKind = 'none' | 'allow' | 'prefix' | 'crawl-delay' | 'closed' 
 /** When hosts open that do: long after a crawl that is let in peace has come to its end. */
 export const OPENING_MS = 3 * 86_400_000;
 
+/** What a host's pages are not had without, and how it says so. */
+export interface Door {
+  readonly kind: 'challenge' | 'script_shell' | 'http_forbidden';
+  /** The lowest tier that gets through. */
+  readonly passes: 2 | 3;
+}
+
 export interface Host {
   readonly name: string;
   readonly origin: string;
@@ -95,6 +104,8 @@ export interface Host {
   readonly nameFailures: number | null;
   /** Refuses connections from, until: milliseconds of simulated time. */
   readonly outage: { readonly fromMs: number; readonly untilMs: number } | null;
+  /** Null: whoever asks gets in. */
+  readonly door: Door | null;
 }
 
 export interface Landscape {
@@ -225,7 +236,14 @@ function drawHost(index: number, settings: LandscapeSettings, random: Random): H
     skewMs: random.chance(0.5) ? Math.round(random.span(-settings.skewMsMax, settings.skewMsMax)) : 0,
     nameFailures: trouble === 'lost' ? null : trouble === 'name' ? random.between(1, 2) : 0,
     outage: trouble === 'outage' ? { fromMs: outageFromMs, untilMs: outageFromMs + random.span(1_000, 90_000) } : null,
+    door: settings.doors > 0 ? drawDoor(settings.doors, random.fork('door')) : null,
   };
+}
+
+function drawDoor(share: number, random: Random): Door | null {
+  if (!random.chance(share)) return null;
+  const kind = random.pick(['challenge', 'challenge', 'script_shell', 'http_forbidden'] as const);
+  return { kind, passes: kind !== 'script_shell' && random.chance(0.4) ? 2 : 3 };
 }
 
 function addressOf(index: number): string {

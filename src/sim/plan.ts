@@ -8,6 +8,7 @@
  */
 import type { FaultPlan } from '../supervision/faults.js';
 import type { Random } from './random.js';
+import type { Illness } from './sidecar.js';
 
 export interface PlanSettings {
   readonly pages: number;
@@ -37,6 +38,8 @@ export interface PlanSettings {
   readonly sowings: number;
   /** Commits that the disk refuses. */
   readonly storeErrors: number;
+  /** Times in which the browser service is ill. */
+  readonly illnesses: number;
   /** Deeds that come at a time of their own come within this. */
   readonly horizonMs: number;
   /** Those that come after a commit or a request come after one of so many; 0: of as many as there are pages. */
@@ -65,6 +68,8 @@ export interface Plan {
   readonly deeds: readonly Planned[];
   /** Numbers of the commits that fail. */
   readonly failingCommits: ReadonlySet<number>;
+  /** Of the browser service: the world's, whether or not a crawl runs meanwhile. */
+  readonly illnesses: readonly Illness[];
 }
 
 export function drawPlan(settings: PlanSettings, random: Random): Plan {
@@ -95,7 +100,16 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   const failingCommits = new Set(
     Array.from({ length: settings.storeErrors }, () => failing.logUniform(1, settings.horizonVisits || settings.pages)),
   );
-  return { deeds, failingCommits };
+  const illnesses = Array.from({ length: settings.illnesses }, (_, index) =>
+    drawIllness(random.fork(`illness ${index}`), settings.horizonMs),
+  );
+  return { deeds, failingCommits, illnesses };
+}
+
+function drawIllness(random: Random, horizonMs: number): Illness {
+  const fromMs = random.chance(0.5) ? 0 : random.logUniform(1_000, horizonMs);
+  const how = random.pick(['errors', 'hangs'] as const);
+  return { fromMs, untilMs: fromMs + random.logUniform(60_000, 4 * 3_600_000), how };
 }
 
 /** Kills of a crawl that comes back after days to see what has changed: most of them while it still looks. */

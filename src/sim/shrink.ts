@@ -35,6 +35,8 @@ const TO_NOTHING: readonly Count[] = [
   'lateFaults',
   'delayedShare',
   'walls',
+  'doors',
+  'illnesses',
   'skewMsMax',
   'revisitMs',
   'adaptiveFactor',

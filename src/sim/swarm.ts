@@ -71,6 +71,8 @@ export function longRun(
     exclusions: 0,
     sowings: 4,
     storeErrors: 12,
+    doors: 0.2,
+    illnesses: 3,
     openings: false,
   };
 }
@@ -84,6 +86,7 @@ function drawWeb(random: Random) {
     hostFaults: maybe(random, () => random.span(0.1, 0.6), 0),
     oddities: maybe(random, () => random.span(0.05, 0.4), 0),
     walls: maybe(random, () => random.span(0.02, 0.3), 0),
+    doors: drawDoors(random.fork('doors')),
     skewMsMax: maybe(random, () => random.logUniform(1_000, 86_400_000), 0),
     delayedShare: maybe(random, () => random.span(0.01, 0.3), 0),
     delayMs: random.pick([0, 50, 1_000, 1_000, 5_000, 30_000]),
@@ -106,7 +109,17 @@ function drawTrouble(random: Random) {
     exclusions: sometimes(random, () => random.between(1, 4), 0),
     sowings: sometimes(random, () => random.between(1, 4), 0),
     storeErrors: sometimes(random, () => random.between(1, 4), 0),
+    illnesses: drawIllnesses(random.fork('illnesses')),
   };
+}
+
+/** From a fork, so that what else is drawn stays as it was. */
+function drawDoors(random: Random): number {
+  return sometimes(random, () => random.span(0.2, 0.9), 0);
+}
+
+function drawIllnesses(random: Random): number {
+  return maybe(random, () => random.between(1, 3), 0);
 }
 
 function maybe(random: Random, draw: () => number, otherwise: number): number {

@@ -28,6 +28,8 @@ import { UNIVERSE_DEFAULTS, type UniverseSettings } from './settings.js';
 import { createDisk, type Disk, type DiskOptions } from './store.js';
 import { isPlain, judgeCut } from './cut.js';
 import { judgeDisk, judgeLog, keyOf, type PageTold } from './verdict.js';
+import { judgeCalls, judgeRequests } from './ladder-verdict.js';
+import { createSidecar, type Sidecar } from './sidecar.js';
 import { createWeb, type SimulatedWeb } from './web.js';
 
 /** What the universe needs of the engine under test. */
@@ -134,6 +136,9 @@ const ROBOTS_COPY_MS_MAX = 24 * 3_600_000;
 const POWER_GRACE_MS = 3_000;
 /** What came so long before a kill may not have been committed. */
 const KILL_GRACE_MS = 1_000;
+/** From a permit to its request, and from its end to the word on it: a turn or two, or a freeze. */
+const GRANT_MS_MAX = 50;
+const GRANT_MS_MAX_FROZEN = 31_000;
 /** A stop must have drained within this. */
 const DRAIN_MS_MAX = 120_000;
 /** An event is a timer, a turn, an answer of disk or web. */
@@ -143,6 +148,8 @@ const EVENTS_A_REQUEST = 250;
 const EVENTS_AN_HOUR = 100;
 /** Two probes a minute. */
 const EVENTS_A_CUT_HOUR = 4_000;
+/** Of one host: an ask and its refusal every two minutes, and what leads to them. */
+const EVENTS_AN_ILL_HOUR = 1_000;
 /** A crawl that says `only-waiting` is started again after this, as by a timer of the operator's. */
 const WAITING_MS = 600_000;
 
@@ -158,6 +165,7 @@ class Universe {
   readonly #landscape: Landscape;
   readonly #plan: Plan;
   readonly #web: SimulatedWeb;
+  readonly #sidecar: Sidecar;
   readonly #memory: EngineMemory;
   readonly #disk: Disk;
   readonly #parsers: SimulatedParsers;
@@ -201,6 +209,7 @@ class Universe {
     this.#landscape = drawLandscape(settings);
     this.#plan = drawPlan(settings, this.#simulation.random.fork('plan'));
     this.#web = createWeb(this.#simulation, this.#landscape, settings);
+    this.#sidecar = createSidecar(this.#simulation, this.#plan.illnesses, this.#web.net);
     this.#operators = this.#hireOperators();
     this.#memory = engine.createMemory(this.#simulation, settings);
     this.#disk = createDisk(this.#simulation, diskOptions(this.#memory, this.#plan));
@@ -394,7 +403,7 @@ class Universe {
       clock: { monotonicMs: () => simulation.monotonicMs, wallMs: () => Math.floor(simulation.wallMs) },
       chance: () => chance.next(),
       store,
-      tiers: { 1: this.#web.net },
+      tiers: { 1: this.#web.net, 2: this.#web.net, 3: this.#sidecar.port },
       names: this.#web.names,
       parsers: this.#parsers.port,
       logs,
@@ -542,6 +551,8 @@ class Universe {
     let redeliveries = this.#tally.workerCrashes;
     for (const { rule, host, detail, at } of verdict.violations) {
       const isWished = this.#againSinceMs !== null && at >= this.#againSinceMs;
+      // A door is answered whole, and the page behind it asked for once more by another tier.
+      if (rule === 'duplicate' && this.#landscape.hosts.get(host)?.door != null) continue;
       if (rule === 'duplicate' && (isWished || this.#isRedelivery(host, detail) || redeliveries-- > 0)) continue;
       this.#violations.push({ rule, host, detail, atMs: at });
     }
@@ -552,6 +563,7 @@ class Universe {
       if (deaths > lives * WORKER_DEATHS_MAX + kills + powerLosses + actorCrashes)
         this.#accuse('poison', `${url} killed ${deaths} workers`);
     }
+    this.#judgeLadder();
     for (const cut of this.#web.cuts) judgeCut(cut, (rule, detail) => this.#accuse(rule, detail));
     for (const detail of [...this.#web.trespasses, ...this.#disk.trespasses]) this.#accuse('trespass', detail);
     const faultKinds: Record<string, number> = Object.fromEntries(this.#web.faults);
@@ -562,6 +574,7 @@ class Universe {
       'power-loss': powerLosses,
       'actor-crash': actorCrashes,
       cut: this.#tally.cuts,
+      sidecar: this.#sidecar.calls.filter(({ outcome }) => outcome === 'failed').length,
       stop: this.#tally.stops,
       freeze: this.#tally.freezes,
       'clock-jump': this.#tally.clockJumps,
@@ -598,13 +611,26 @@ class Universe {
     };
   }
 
+  /** By what servers and the browser service have seen (R2, B1). */
+  #judgeLadder(): void {
+    const accuse = (rule: string, detail: string): void => this.#accuse(rule, detail);
+    const { actorCrashes, powerLosses } = this.#tally;
+    // What was excluded and is brought again starts afresh.
+    const isForgetful = actorCrashes + powerLosses + this.#settings.exclusions > 0;
+    judgeRequests(this.#web.requests, this.#web.deaths, isForgetful, accuse);
+    judgeCalls(this.#sidecar.calls, this.#tally.freezes > 0 ? GRANT_MS_MAX_FROZEN : GRANT_MS_MAX, accuse);
+  }
+
   /** A wait that overflows its timer, or a queue that is looked at again and again, is seen by nobody but the heap. */
   #judgeEvents(requests: number): void {
     const { events, nowMs } = this.#simulation;
     const hours = Math.ceil(nowMs / 3_600_000);
     // While nothing gets through one host after the other is probed.
     const cutHours = this.#web.cuts.reduce((sum, { fromMs, untilMs }) => sum + (untilMs - fromMs) / 3_600_000, 0);
-    const idle = EVENTS_AN_HOUR * hours + EVENTS_A_CUT_HOUR * Math.ceil(cutHours);
+    // While the browser service is ill each host that needs it asks for it every two minutes.
+    const illHours = this.#plan.illnesses.reduce((sum, { fromMs, untilMs }) => sum + (untilMs - fromMs) / 3_600_000, 0);
+    const pleading = EVENTS_AN_ILL_HOUR * Math.ceil(illHours) * this.#settings.hosts;
+    const idle = EVENTS_AN_HOUR * hours + EVENTS_A_CUT_HOUR * Math.ceil(cutHours) + pleading;
     const budget = EVENTS_AT_MOST + EVENTS_A_REQUEST * requests + idle;
     if (events > budget) this.#accuse('event-budget', `${events} events for ${requests} requests, not ${budget}`);
   }

@@ -17,7 +17,17 @@ import type { HostName } from '../domain/host.js';
 import type { WitnessEvent } from '../practice/witness.js';
 import type { FetchPort, ResolvePort } from '../protocols/ports.js';
 import { type Owner, type Pending, type Simulation, WORLD } from './events.js';
-import { type Answer, failing, headerOf, isCookieOf, pageAnswer, plainStatus, robotsAnswer } from './answers.js';
+import type { Death, TieredRequest } from './tiered-request.js';
+import {
+  type Answer,
+  doorAnswer,
+  failing,
+  headerOf,
+  isCookieOf,
+  pageAnswer,
+  plainStatus,
+  robotsAnswer,
+} from './answers.js';
 import { drawLateFailure, type Failure, usesDelivery, type Host, type Landscape, type Page } from './landscape.js';
 import { type Cut, isPlain } from './cut.js';
 import type { Random } from './random.js';
@@ -26,6 +36,10 @@ export interface SimulatedWeb {
   readonly net: FetchPort;
   readonly names: ResolvePort;
   readonly log: readonly WitnessEvent[];
+  /** Requests as they were begun, and how each came out for whoever asked. */
+  readonly requests: readonly TieredRequest[];
+  /** Of lives that were killed. */
+  readonly deaths: ReadonlyMap<Owner, Death>;
   /** What may not happen on the way to the server: a wrong address, a request without a header that must be there. */
   readonly trespasses: readonly string[];
   /** Faults that really happened, by kind. */
@@ -71,6 +85,7 @@ interface Exchange {
   readonly path: string;
   readonly request: FetchRequest;
   readonly startedAtMs: number;
+  readonly told: TieredRequest;
   readonly pending: Pending[];
   /** Hands the client its result; null once it has one. */
   settle: ((result: FetchResult) => void) | null;
@@ -89,6 +104,8 @@ export function createWeb(simulation: Simulation, landscape: Landscape, settings
 
 class WebAtWork implements SimulatedWeb {
   readonly log: WitnessEvent[] = [];
+  readonly requests: TieredRequest[] = [];
+  readonly deaths = new Map<Owner, Death>();
   readonly trespasses: string[] = [];
   readonly faults = new Map<string, number>();
   readonly cuts: Cut[] = [];
@@ -132,6 +149,8 @@ class WebAtWork implements SimulatedWeb {
 
   booted(owner: Owner): void {
     this.log.push({ e: 'B', t: this.#simulation.nowMs });
+    const cut = this.#cutNow();
+    if (cut !== null) cut.boots += 1;
     this.#simulation.note('boot', String(owner));
   }
 
@@ -139,6 +158,7 @@ class WebAtWork implements SimulatedWeb {
     const mark = { e: 'K', t: this.#simulation.nowMs } as const;
     this.log.push(graceMs === undefined ? mark : { ...mark, g: graceMs });
     this.#held.delete(owner);
+    this.deaths.set(owner, { atMs: this.#simulation.nowMs, graceMs: graceMs ?? 0 });
     for (const exchange of [...this.#open]) {
       if (exchange.owner === owner)
         this.#clientIsGone(exchange, exchange.phase === 'at-server' || this.#random.chance(0.5));
@@ -156,7 +176,7 @@ class WebAtWork implements SimulatedWeb {
     if (this.#cutNow() !== null) return null;
     const reachedBefore = new Set<HostName>();
     for (const [host, atMs] of this.#reachedAtMs) if (atMs > nowMs - REACHED_LATELY_MS) reachedBefore.add(host);
-    const cut: Cut = { fromMs: nowMs, untilMs: nowMs + forMs, silent, tries: [], reachedBefore };
+    const cut: Cut = { fromMs: nowMs, untilMs: nowMs + forMs, silent, tries: [], boots: 0, reachedBefore };
     this.cuts.push(cut);
     this.log.push({ e: 'X', t: nowMs, until: nowMs + forMs });
     for (const exchange of [...this.#open]) this.#cutOff(exchange, silent);
@@ -205,7 +225,8 @@ class WebAtWork implements SimulatedWeb {
     const cookie = headerOf(request.headers, 'cookie');
     if (cookie !== null && !cookie.split('; ').every((pair) => isCookieOf(url.origin, pair)))
       this.trespasses.push(`${request.url} was asked with ${cookie}`);
-    if (headerOf(request.headers, 'user-agent') === null)
+    // A browser has a name of its own.
+    if (request.tier === 1 && headerOf(request.headers, 'user-agent') === null)
       this.trespasses.push(`${request.url} was asked without a user agent`);
   }
 
@@ -218,7 +239,11 @@ class WebAtWork implements SimulatedWeb {
   ): void {
     const { owner, nowMs } = this.#simulation;
     const pending: Pending[] = [];
+    const told = begunAt(nowMs, owner, request);
+    this.requests.push(told);
     const settle = (result: FetchResult): void => {
+      told.answer = answerTold(result);
+      told.endedAtMs = this.#simulation.nowMs;
       exchange.settle = null;
       for (const event of pending) event.cancel();
       signal.removeEventListener('abort', interrupt);
@@ -232,6 +257,7 @@ class WebAtWork implements SimulatedWeb {
       path,
       request,
       startedAtMs: nowMs,
+      told,
       pending,
       settle,
       phase: 'under-way',
@@ -379,7 +405,14 @@ class WebAtWork implements SimulatedWeb {
     if (exchange.path === '/robots.txt') {
       return robotsAnswer(exchange.host, this.#simulation.nowMs, exchange.request.headers, (what) => this.#count(what));
     }
-    return page === undefined ? plainStatus(404) : pageAnswer(page, exchange.request.headers);
+    if (page === undefined) return plainStatus(404);
+    const { door } = exchange.host;
+    if (door !== null && page.final.kind === 'page' && exchange.request.tier < door.passes) {
+      this.#count(`door ${door.kind}`);
+      exchange.told.isDoor = true;
+      return doorAnswer(door);
+    }
+    return pageAnswer(page, exchange.request.headers);
   }
 
   #nextFailure({ request, host, path }: Exchange): Failure | null {
@@ -508,7 +541,8 @@ class WebAtWork implements SimulatedWeb {
   setbacksOf(url: string): number {
     // A name that is not found costs one of its host's URLs, whichever: each of them may be meant.
     const urls = new Set([url, `${new URL(url).origin}/`]);
-    const cut = this.#cutBacks.filter((back) => urls.has(back.url) && !isPlain(back.cut)).length;
+    const unplain = new Set(this.cuts.filter((cut) => !isPlain(cut)));
+    const cut = this.#cutBacks.filter((back) => urls.has(back.url) && unplain.has(back.cut)).length;
     let own = 0;
     for (const it of urls) own += this.#setbacks.get(it) ?? 0;
     return own + cut;
@@ -521,6 +555,17 @@ class WebAtWork implements SimulatedWeb {
   #hold(owner: Owner, bytes: number): void {
     this.#held.set(owner, (this.#held.get(owner) ?? 0) + bytes);
   }
+}
+
+function begunAt(beganAtMs: number, owner: Owner, { url, tier }: FetchRequest): TieredRequest {
+  return { owner, url, tier, beganAtMs, answer: null, endedAtMs: null, isDoor: false };
+}
+
+/** What is known of it to whoever asked; null: nothing, as it was given up. */
+function answerTold(result: FetchResult): TieredRequest['answer'] {
+  if (result.kind === 'response') return result.status;
+  if (result.kind === 'failure' && (result.code === 'interrupted' || result.reusedConnection)) return null;
+  return (result.kind === 'failure' ? result.status : null) ?? 'none';
 }
 
 function failure(code: FetchFailure['code'], detail: string, durationMs: number): FetchFailure {

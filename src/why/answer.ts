@@ -89,6 +89,7 @@ export type NextAction =
   | 'retry'
   /** It waits for its robots.txt. */
   | 'await_robots'
+  | 'await_browser'
   /** Were it found now, it would be queued. */
   | 'would_be_queued'
   /** Were it found now, it would be refused. */

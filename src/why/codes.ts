@@ -55,7 +55,8 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
   },
   http_forbidden: {
     said: 'the server does not let us have it',
-    follows: `${OVER} The host is asked more slowly.`,
+    follows:
+      'The next way of fetching is tried, if there is one for this host; else it is not asked again. The host is asked more slowly.',
     advice: 'Ask the owner of the site, or leave it.',
   },
   http_client_error: {

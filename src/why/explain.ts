@@ -61,10 +61,11 @@ function verdict(facts: WhyFacts, situation: Situation): string[] {
     case 'in_flight':
       return [`A request for it is under way, begun ${moment(situation.sinceMs, nowMs)}.`];
     case 'queued':
-      return [queued(situation.record, nowMs), ...hostWaits(facts)];
+      return [queued(situation.record, nowMs), ...topics.nextTierWords(situation.record), ...hostWaits(facts)];
     case 'waiting':
-      return [waits(facts, situation)];
+      return [waits(facts, situation), ...topics.nextTierWords(situation.record)];
     case 'parked':
+      if (situation.for === 'browser') return [parkedForBrowser(situation.record, nowMs)];
       return [
         'It waits for its robots.txt, which can not be read: until its rules are known, no page of its origin is asked for.',
       ];
@@ -75,6 +76,13 @@ function verdict(facts: WhyFacts, situation: Situation): string[] {
     case 'settled':
       return settled(situation.record, situation.last, target, nowMs);
   }
+}
+
+/** B2: it costs nothing, and everything else goes on. */
+function parkedForBrowser({ attempts }: UrlRecord, nowMs: number): string {
+  const last = attempts.at(-1);
+  const because = last === undefined ? '' : `: ${moment(last.atMs, nowMs)}, ${topics.saidOf(last)}`;
+  return `It needs a browser, and waits for the browser service${because}. That costs no delivery.`;
 }
 
 function unseen({ refusal, disallowed }: Extract<Situation, { is: 'unseen' }>): string[] {
@@ -146,7 +154,7 @@ const OUTCOME_WORDS: Readonly<Record<Exclude<Attempt['outcome'], 'fetched' | 'un
   missing: 'not there',
   gone: 'gone',
   refused: 'refused',
-  challenged: 'met by a demand for proof of a human',
+  challenged: 'met by something else in its place',
   throttled: 'put off',
   failed: 'tried in vain',
   blocked_by_robots: 'disallowed',
@@ -179,6 +187,10 @@ function nextOf(facts: WhyFacts, situation: Situation): Next {
         reason: reasonToWait(facts, 'its wait is over then'),
       };
     case 'parked': {
+      if (situation.for === 'browser') {
+        const reason = reasonToWait(facts, 'one page at a time finds out whether the service is well');
+        return { action: 'await_browser', ...ahead(facts, situation.untilMs), reason };
+      }
       const reason = reasonToWait(facts, 'robots.txt is asked for then');
       return { action: 'await_robots', ...ahead(facts, situation.untilMs), reason };
     }
@@ -241,6 +253,8 @@ function nextWords(facts: WhyFacts, { action, atMs, reason }: Next): string {
       return `It is asked for again ${when ?? 'when its wait is over'}${because}.`;
     case 'await_robots':
       return `Its robots.txt is asked for again ${when ?? 'when its time has come'}${because}.`;
+    case 'await_browser':
+      return `A browser is asked for it again ${when ?? 'when the turn of its host has come'}${because}.`;
     case 'would_be_queued':
       return 'Found on a page or given as a seed, it would be queued.';
     case 'would_be_refused':
@@ -258,6 +272,7 @@ function adviceOf(situation: Situation, { rules }: WhyFacts): string[] {
     case 'blocked':
       return adviceFor({ code: 'robots_disallowed' });
     case 'parked':
+      if (situation.for === 'browser') return adviceFor(situation.record.attempts.at(-1));
       return adviceFor({ code: 'robots_unreadable' });
     case 'dead':
       return [...adviceFor(situation.record.attempts.at(-1)), AGAIN_ADVICE];
@@ -276,7 +291,7 @@ function adviceOf(situation: Situation, { rules }: WhyFacts): string[] {
 
 /** What only waits for a crawl to run needs no more than that. */
 function goOnAdvice({ live }: WhyFacts, { action }: Next): string[] {
-  const waits = action === 'fetch' || action === 'retry' || action === 'await_robots';
+  const waits = ['fetch', 'retry', 'await_robots', 'await_browser'].includes(action);
   return live === null && waits ? ['The command that began it goes on where it stopped.'] : [];
 }
 

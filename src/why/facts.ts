@@ -109,6 +109,8 @@ export interface LiveFacts {
   readonly hostBusyWith: string | null;
   /** When the gate of the host opens; null when it is open, or not known. */
   readonly gateOpensAtMs: number | null;
+  /** Until when the browser service is given a rest; null where it is not. */
+  readonly browserRestsUntilMs: number | null;
   /** An operator paused the crawl. */
   readonly paused: boolean;
   /** Why no permits are given; null while they are. */

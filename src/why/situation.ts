@@ -5,6 +5,7 @@
 import type { Attempt } from '../domain/outcome.js';
 import type { DeadLetter, UrlRecord } from '../domain/record.js';
 import type { UrlRefusal } from '../domain/url.js';
+import { askAgainAtMs, isParkedForBackend } from '../policy/parking.js';
 import { pages } from '../policy/robots/freshness.js';
 import type { RuleFacts, WhyFacts } from './facts.js';
 
@@ -15,8 +16,13 @@ export type Situation =
   | { readonly is: 'queued'; readonly record: UrlRecord }
   /** `dueAtMs` null: its place was not found among the rows looked at. */
   | { readonly is: 'waiting'; readonly record: UrlRecord; readonly dueAtMs: number | null }
-  /** `untilMs` null: robots.txt is asked for as soon as its host may be. */
-  | { readonly is: 'parked'; readonly record: UrlRecord; readonly untilMs: number | null }
+  /** `untilMs` null: robots.txt, or the browser service, is asked for as soon as its host may be. */
+  | {
+      readonly is: 'parked';
+      readonly for: 'robots' | 'browser';
+      readonly record: UrlRecord;
+      readonly untilMs: number | null;
+    }
   | { readonly is: 'dead'; readonly record: UrlRecord; readonly letter: DeadLetter | null }
   | { readonly is: 'blocked'; readonly record: UrlRecord }
   /** `last` null: nothing is kept of how it ended. */
@@ -37,7 +43,9 @@ export function situationOf(facts: WhyFacts): Situation {
     case 'waiting':
       return { is: 'waiting', record, dueAtMs: dueAtMsOf(facts) };
     case 'parked':
-      return { is: 'parked', record, untilMs: parkedUntilMs(facts) };
+      return isParkedForBackend(record)
+        ? { is: 'parked', for: 'browser', record, untilMs: browserAtMs(record, facts) }
+        : { is: 'parked', for: 'robots', record, untilMs: parkedUntilMs(facts) };
     case 'dead':
       return { is: 'dead', record, letter: facts.dead };
     case 'blocked_by_robots':
@@ -59,6 +67,12 @@ function parkedUntilMs({ robots, nowMs }: WhyFacts): number | null {
   if (robots === null) return null;
   const { may } = pages(robots.state, nowMs);
   return typeof may === 'string' ? null : may.parkedUntil;
+}
+
+/** When it is asked for again, as far as that is known: the service may be given a rest until then. */
+function browserAtMs(record: UrlRecord, { live, nowMs }: WhyFacts): number | null {
+  const atMs = Math.max(askAgainAtMs(record), live?.browserRestsUntilMs ?? 0);
+  return atMs > nowMs ? atMs : null;
 }
 
 /** When its host may be asked again; null when that is at once. */

@@ -4,6 +4,7 @@
  * They are written for somebody who runs a crawl and has not read its code: what is said of a rule names the rule, what
  * is said of a time says how long ago, and what could be done says how.
  */
+import type { UrlRecord } from '../domain/record.js';
 import type { Attempt } from '../domain/outcome.js';
 import type { UrlState } from '../domain/record.js';
 import { CANONICAL_RULES } from '../policy/canonical-steps.js';
@@ -224,7 +225,9 @@ function alike(attempts: readonly Attempt[]): Alike[] {
   const runs: [Attempt, ...Attempt[]][] = [];
   for (const attempt of attempts.toReversed()) {
     const run = runs.at(-1);
-    if (run?.[0].code === attempt.code && run[0].status === attempt.status && run[0].detail === attempt.detail) {
+    const isAlike = (one: Attempt) =>
+      one.code === attempt.code && one.status === attempt.status && one.detail === attempt.detail;
+    if (run !== undefined && isAlike(run[0]) && run[0].tier === attempt.tier) {
       run.push(attempt);
     } else runs.push([attempt]);
   }
@@ -233,12 +236,18 @@ function alike(attempts: readonly Attempt[]): Alike[] {
 
 function visit(some: Alike, nowMs: number): string {
   const [newest] = some;
-  const { atMs, status, code, durationMs, outcome, detail } = newest;
+  const { atMs, status, code, durationMs, outcome, detail, tier } = newest;
   const count = some.length === 1 ? '' : `${capital(times(some.length))}, the last time `;
-  const answered = status === null ? '' : ` HTTP ${status} after ${span(durationMs)}:`;
+  const answered = status === null ? '' : ` HTTP ${status} after ${span(durationMs)}${TIER_WORDS[tier]}:`;
   const when = moment(atMs, nowMs);
   return `${count}${count === '' ? capital(when) : when}:${answered} ${saidOf(newest)}${detailWords(outcome, detail)} [${code}].`;
 }
+
+const TIER_WORDS: Readonly<Record<Attempt['tier'], string>> = {
+  1: '',
+  2: ", asked for with a browser's handshake",
+  3: ', through a browser',
+};
 
 /** What an attempt came to, in words that follow `because`. */
 export function saidOf({ code }: Pick<Attempt, 'code'>): string {
@@ -315,7 +324,7 @@ export function host(facts: WhyFacts): string[] {
   if (host === null || !spelling.ok) return [];
   const name = spelling.host;
   const { snapshot } = host;
-  const sentences = [...pace(facts, name), ...breakerWords(facts, name)];
+  const sentences = [...pace(facts, name), ...breakerWords(facts, name), ...needWords(facts, name)];
   if (snapshot.throttle.consecutive > 0) {
     sentences.push(`${name} asked for a rest, by ${inARow(snapshot.throttle.consecutive)}.`);
   }
@@ -325,6 +334,27 @@ export function host(facts: WhyFacts): string[] {
   else if (opensAtMs !== null) sentences.push(`${name} may be asked again ${moment(opensAtMs, nowMs)}.`);
   else if (live !== null) sentences.push(`${name} may be asked at once.`);
   return sentences;
+}
+
+/** R2: what the host is remembered to need, and until when. */
+function needWords({ host, nowMs }: WhyFacts, name: string): string[] {
+  const need = host?.snapshot.ladder.need ?? null;
+  if (need === null) return [];
+  const { tier, cause, believedUntilMs } = need;
+  const because = `${CODE_WORDS[cause].said} [${cause}]`;
+  const until =
+    believedUntilMs > nowMs
+      ? `That is believed until ${moment(believedUntilMs, nowMs)}; then one page is asked for with less.`
+      : 'One page is asked for with less next, to see whether that will do by now.';
+  return [`Pages of ${name} were found to need ${NEED_WORDS[tier]}: ${because}. ${until}`];
+}
+
+const NEED_WORDS: Readonly<Record<2 | 3, string>> = { 2: "a browser's handshake", 3: 'a browser' };
+
+/** R2: by what it is asked for next, where it does not begin from below. */
+export function nextTierWords({ ladder }: UrlRecord): string[] {
+  if (ladder === null || ladder === 1) return [];
+  return [`Next it is asked for ${ladder === 2 ? "with a browser's handshake" : 'through a browser'}.`];
 }
 
 function pace(facts: WhyFacts, name: string): string[] {

@@ -106,7 +106,7 @@ describe('inspect --json', () => {
     });
     const { out } = await called(shell, ...URL_OPTION);
     expect(out.find((line) => line.startsWith('challenge'))).toMatch(
-      /^challenge  a script's empty shell: it says 0 char/,
+      /^challenge {2}a script's empty shell: it says 0 char/,
     );
   });
 

@@ -33,7 +33,7 @@ export const UNAVAILABLE = [400, 401, 403, 404, 405, 410, 418, 451] as const;
 /** What `429-later` asks for, in real seconds: no step of a clock makes it shorter. */
 export const LATER_SECONDS = 6;
 
-/** So long a host of the first life asks for silence: its other page is still queued in the third. */
+/** So long a host of the first lives asks for silence, whatever it is asked for: its pages are still queued in the third. */
 const SILENT_SECONDS = 20;
 
 export interface Asked {
@@ -178,7 +178,7 @@ async function openSite(directory: string): Promise<Site> {
     const path = request.url ?? '/';
     asked.push({ life, host, path, atMs: performance.now() });
     if (path === '/robots.txt' || path.startsWith('/hop/')) answerRobots(host, path, life, ports, response);
-    else if (host === 'changing.test' && path === '/first' && life === 1) {
+    else if (host === 'changing.test' && life < 3) {
       response.setHeader('Retry-After', String(SILENT_SECONDS));
       text(response, 429, 'Later.');
     } else if (host === 'to.test' && path === '/rules.txt') text(response, 200, disallow('/secret'));

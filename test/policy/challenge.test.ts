@@ -24,7 +24,6 @@ const MAKE: PageMake = {
   frames: 0,
   media: 0,
   fields: 0,
-  scripts: 1,
   ownScripts: 1,
   isBuilt: false,
   holder: null,
@@ -186,7 +185,6 @@ const make: fc.Arbitrary<PageMake> = fc.record({
   frames: counts,
   media: counts,
   fields: counts,
-  scripts: counts,
   ownScripts: counts,
   isBuilt: fc.boolean(),
   holder: fc.option(

@@ -13,6 +13,7 @@ const QUIET = {
   oddities: 0,
   openings: false,
   walls: 0,
+  doors: 0,
   logins: false,
   skewMsMax: 0,
 };

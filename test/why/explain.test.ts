@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { isParkedForBackend } from '../../src/policy/parking.js';
 import { describe, expect, it } from 'vitest';
 import { CODES, type Attempt, type Code, type OutcomeKind } from '../../src/domain/outcome.js';
 import type { UrlRecord, UrlState } from '../../src/domain/record.js';
@@ -36,7 +37,14 @@ function factsOf(changes: Partial<WhyFacts> = {}): WhyFacts {
   };
 }
 
-const RUNNING = { inFlightSinceMs: null, hostBusyWith: null, gateOpensAtMs: null, paused: false, held: null } as const;
+const RUNNING = {
+  inFlightSinceMs: null,
+  hostBusyWith: null,
+  gateOpensAtMs: null,
+  browserRestsUntilMs: null,
+  paused: false,
+  held: null,
+} as const;
 const TERMS = { delayMs: 1_000, adaptiveFactor: 0, deliveriesMax: 8 } as const;
 
 function hostOf(queued: number, snapshot: Partial<typeof UNTOUCHED> = {}): NonNullable<WhyFacts['host']> {
@@ -89,6 +97,40 @@ describe('a URL at the end of redirects (P6)', () => {
     const attempt = attemptOf('redirect_loop', 'refused', { status: 302, detail: 'http://a.test/login' });
     const text = textOf(factsOf({ record: recordOf(URL_ASKED, { state: 'refused', attempts: [attempt] }) }));
     expect(text).toContain('brings no cookie that is new (HTTP 302): http://a.test/login');
+  });
+});
+
+describe('R2, B2: a URL on the ladder', () => {
+  const climb = attemptOf('challenge', 'challenged', { status: 200, detail: 'its title is that of a door' });
+  const need = {
+    tier: 3,
+    cause: 'challenge',
+    believedUntilMs: NOW_MS + 3_600_000,
+    believedForMs: 1,
+    clearance: 'welcome',
+  } as const;
+
+  it('each step is told, with its cause, and by what it is asked for next', () => {
+    const forbidden = attemptOf('http_forbidden', 'challenged', { status: 403, tier: 2 });
+    const record = recordOf(URL_ASKED, { attempts: [climb, forbidden], ladder: 3 });
+    const text = textOf(factsOf({ record, live: RUNNING, host: hostOf(1, { ladder: { need, clearance: null } }) }));
+    expect(text).toContain('a door stood before the page');
+    expect(text).toContain("asked for with a browser's handshake: the server does not let us have it");
+    expect(text).toContain('Next it is asked for through a browser.');
+    expect(text).toContain('Pages of a.test were found to need a browser');
+  });
+
+  it('what waits for the browser service says so, and when it is asked for again', () => {
+    const down = attemptOf('backend_down', 'parked', { tier: 3, atMs: NOW_MS - 1_000 });
+    const record = recordOf(URL_ASKED, { state: 'parked', attempts: [climb, down] });
+    const live = { ...RUNNING, browserRestsUntilMs: NOW_MS + 90_000 };
+    const { next, explanation } = explain(factsOf({ record, live }));
+    expect(next).toMatchObject({ action: 'await_browser', at: new Date(NOW_MS + 90_000).toISOString() });
+    expect(explanation.join(' ')).toContain('waits for the browser service');
+    expect(explanation.join(' ')).not.toContain('robots.txt is asked for again');
+    const failed = attemptOf('backend_failed', 'parked', { tier: 3, atMs: NOW_MS });
+    const alone = recordOf(URL_ASKED, { state: 'parked', attempts: [failed] });
+    expect(explain(factsOf({ record: alone, live: RUNNING })).next.at).toBe(new Date(NOW_MS + 2_000).toISOString());
   });
 });
 
@@ -473,6 +515,7 @@ const anyFacts: fc.Arbitrary<WhyFacts> = fc
         inFlightSinceMs: nullable(anyTime),
         hostBusyWith: nullable(anyUrl),
         gateOpensAtMs: nullable(anyTime),
+        browserRestsUntilMs: nullable(anyTime),
         paused: fc.boolean(),
         held: nullable(fc.string()),
       }),
@@ -508,7 +551,9 @@ describe('any facts at all', () => {
         expect(next.action.startsWith('would_be_')).toBe(facts.record === null);
         if (inFlight) return;
         const actions = { queued: 'fetch', waiting: 'retry', parked: 'await_robots' } as const;
-        if (state !== null) expect(next.action).toBe(actions[state as keyof typeof actions] ?? 'none');
+        const isForBrowser = facts.record !== null && isParkedForBackend(facts.record);
+        const action = state === 'parked' && isForBrowser ? 'await_browser' : actions[state as keyof typeof actions];
+        if (state !== null) expect(next.action).toBe(action ?? 'none');
         if (facts.rules?.refusal != null && state === null) expect(next.action).toBe('would_be_refused');
         if (facts.live === null && next.action !== 'none') expect(next.at).toBeNull();
         expect(visits).toHaveLength(facts.record?.attempts.length ?? 0);
