@@ -26,8 +26,10 @@ import type { HostName } from './domain/host.js';
 import type { Tier } from './domain/tier.js';
 import type { Candidate } from './domain/url.js';
 import { createHttpClient } from './net/http.js';
-import { createResolver } from './net/dns.js';
-import { guardRules } from './net/guard.js';
+import { secureContextOf } from './net/connect.js';
+import { createResolver, type Resolver } from './net/dns.js';
+import { type GuardRules, guardRules } from './net/guard.js';
+import { createSidecarClient, type SidecarClient } from './net/sidecar-client.js';
 import { candidate, isRefused } from './page/candidate.js';
 import { takeNotes } from './page/in-hand.js';
 import { loadPlugIns } from './page/plug-ins.js';
@@ -186,6 +188,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     bodyBudgetBytes: config.fetch.bodyBudgetBytes,
     ...(config.tls.ca === null ? {} : { tls: { ca: readFileSync(config.tls.ca, 'utf8') } }),
   });
+  const rendering = browserTier(config, { guard, names });
   const store = await openStore({
     dir: options.dataDir,
     archiveBytesMax: config.archive.fileBytesMax,
@@ -207,6 +210,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
   const closing = async (): Promise<void> => {
     await parsers.close();
     names.close();
+    await rendering?.close();
     await net.close();
     await store.close();
   };
@@ -216,7 +220,14 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     for (const note of store.opened().notes) log.log('warn', 'store_repaired', { note });
     const machine = thisMachine(SYSTEM_CLOCK);
     const clock = clockIn(options.dataDir, machine, log);
-    const outside = { clock, chance: Math.random, tiers: { 1: net }, names, parsers, logs: log };
+    const outside = {
+      clock,
+      chance: Math.random,
+      tiers: { 1: net, ...(rendering === null ? {} : { 3: rendering }) },
+      names,
+      parsers,
+      logs: log,
+    };
     const { totals, batch, nextSequence, settings, unclean } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
@@ -382,6 +393,17 @@ function failureTermsOf({ retry, breaker }: Config): Pick<HostProps, 'retry' | '
       quarantine: { ...QUARANTINE, firstMs: breaker.quarantineSeconds * 1_000 },
     },
   };
+}
+
+/** Null: no page is rendered. */
+function browserTier(
+  { browser }: Config,
+  { guard, names }: { readonly guard: GuardRules; readonly names: Resolver },
+): SidecarClient | null {
+  if (browser.endpoint === null) return null;
+  const { endpoint, trustBackend: trusted } = browser;
+  const trust = { guard, secureContext: secureContextOf(undefined) };
+  return createSidecarClient({ endpoint, trusted, trust, names, clock: SYSTEM_CLOCK });
 }
 
 function egressTermsOf({ egress }: Config): EgressTerms | null {

@@ -5,11 +5,17 @@
  * instead, one for each visit: it resolves with our resolver, vets what comes of it, and connects to that very address.
  * The host that the visit is about is connected to at the address of its permit.
  *
- * 1. No connection but to a vetted address; what is refused is answered with 403 and noted.
+ * 1. No connection but to a vetted address; what is refused is noted, and its connection closed without an answer.
  * 2. Connections and bytes are counted and bounded (S2): over a bound everything of the visit is cut.
  * 3. `close` leaves no socket open.
  */
-import { createServer, type IncomingMessage, request as requestHttp, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  request as requestHttp,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { type AddressInfo, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Resolution, VettedAddress } from '../domain/fetching.js';
@@ -71,7 +77,10 @@ class ProxyAtWork implements GuardedProxy {
 
   constructor(options: GuardedProxyOptions) {
     this.#options = options;
-    this.#server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (asked, answer) => void this.#forward(asked, answer));
+    this.#server = createServer(
+      { maxHeaderSize: HEADER_BYTES_MAX },
+      (asked, answer) => void this.#forward(asked, answer),
+    );
     this.#server.on('connection', (socket) => this.#keep(socket));
     this.#server.on('connect', (asked, client) => void this.#tunnel(asked, client));
     this.#server.on('clientError', (_error, client) => client.destroy());
@@ -129,8 +138,9 @@ class ProxyAtWork implements GuardedProxy {
     try {
       const socket = await this.#connect(hostIn(url.hostname), url.port === '' ? 80 : Number(url.port));
       this.#exchange(asked, answer, url, socket);
-    } catch (error) {
-      answer.writeHead(statusOf(error), { 'content-type': 'text/plain' }).end((error as Error).message);
+    } catch {
+      // An answer of ours would be taken for the site's.
+      answer.destroy();
     }
   }
 
@@ -164,7 +174,8 @@ class ProxyAtWork implements GuardedProxy {
     return new Promise((resolve, reject) => {
       const opening = {
         opened: resolve,
-        failed: (fault: Fault) => reject(fault.code === 'guard_refused' ? this.#refused(fault.code, fault.detail) : fault),
+        failed: (fault: Fault) =>
+          reject(fault.code === 'guard_refused' ? this.#refused(fault.code, fault.detail) : fault),
       };
       openGuarded(target, trust, (socket) => this.#keep(socket), opening);
     });

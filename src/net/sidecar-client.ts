@@ -67,7 +67,12 @@ const ANSWER = z.looseObject({
 type Solution = NonNullable<z.infer<typeof ANSWER>['solution']>;
 
 /** Of the answer that the browser has undone already, or that speak of its own bytes. */
-const SPENT_HEADERS: ReadonlySet<string> = new Set(['content-encoding', 'content-length', 'transfer-encoding', 'content-type']);
+const SPENT_HEADERS: ReadonlySet<string> = new Set([
+  'content-encoding',
+  'content-length',
+  'transfer-encoding',
+  'content-type',
+]);
 /** A request's headers that a browser is asked to send; it has its own for the rest. */
 const PASSED_HEADERS: ReadonlySet<string> = new Set(['from']);
 
@@ -142,7 +147,13 @@ class Client implements SidecarClient {
       ...(proxy === null ? {} : { proxy: { url: proxy.url } }),
     });
     const headers = { 'content-type': 'application/json' };
-    const answer = await ask(this.#options.endpoint, { method: 'POST', dispatcher: this.#agent, headers, body, signal });
+    const answer = await ask(this.#options.endpoint, {
+      method: 'POST',
+      dispatcher: this.#agent,
+      headers,
+      body,
+      signal,
+    });
     const text = await readBounded(answer.body, ANSWER_BYTES_MAX);
     return solutionIn(text, answer.statusCode);
   }
@@ -164,7 +175,10 @@ function askedOf(headers: readonly Header[]) {
   };
 }
 
-async function readBounded(body: AsyncIterable<Uint8Array> & { destroy(): unknown }, bytesMax: number): Promise<string> {
+async function readBounded(
+  body: AsyncIterable<Uint8Array> & { destroy(): unknown },
+  bytesMax: number,
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
