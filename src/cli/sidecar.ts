@@ -54,6 +54,8 @@ export function sidecarCommand(terminal: Terminal, ended: (exit: ExitCode) => vo
     const { openLog } = await import('../logs.js');
     const log = openLog({ level: options.logLevel, file: options.log ?? null });
     const service = await serviceFor(config, options, executable, (event, fields) => log.log('info', event, fields));
+    // Of the browser's driver, about pages that are gone: none of it may end the service.
+    process.on('unhandledRejection', (error) => log.log('error', 'unhandled', { reason: String(error).slice(0, 500) }));
     const { openSidecarServer } = await import('../sidecar/server.js');
     const { host, port } = options;
     const server = await openSidecarServer({ service, host, port, token, version: VERSION }).catch((error: unknown) => {

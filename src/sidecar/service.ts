@@ -159,6 +159,7 @@ export class BrowserService {
       const timer = setTimeout(() => reject(new VisitError('timeout', `no page within ${timeoutMs} ms`)), timeoutMs);
       const giveUp = (): void => reject(new VisitError('given_up', 'nobody waits for it any more'));
       signal.addEventListener('abort', giveUp);
+      if (signal.aborted) giveUp();
       ends.push(
         () => clearTimeout(timer),
         () => signal.removeEventListener('abort', giveUp),

@@ -7,7 +7,7 @@
  *     navigate ──▶ loaded ──▶ still? ──▶ a door? ──yes──▶ look again when it has changed
  *                                          └──no──▶ told
  */
-import type { Browser, BrowserContext, Page, Response, Route } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Request, Response, Route } from 'playwright-core';
 import type { Solution, SolvedCookie, VisitAsked } from './protocol.js';
 import { VisitError } from './protocol.js';
 
@@ -42,8 +42,8 @@ export async function visit(context: BrowserContext, asked: VisitAsked, terms: V
   try {
     await page.goto(asked.url, { waitUntil: 'load', timeout: asked.maxTimeout });
   } catch (error) {
-    // A page that never has all its parts may be all there; one of which nothing came is not.
-    if (watched.answer() === null) throw navigationFailed(error);
+    // A page that never has all its parts may be all there; one of which nothing came, or bytes to keep, is not.
+    if (watched.answer() === null || isDownload(error)) throw navigationFailed(error);
   }
   for (;;) {
     await comeToRest(page);
@@ -80,7 +80,7 @@ function watch(context: BrowserContext, page: Page, terms: VisitTerms): { answer
   let requests = 0;
   const decide = async (route: Route): Promise<void> => {
     const request = route.request();
-    const isPage = request.isNavigationRequest() && request.frame() === page.mainFrame();
+    const isPage = isOfMainFrame(request, page);
     const isOver = !isPage && ++requests > terms.subRequestsMax;
     const isWanted = /^https?:/.test(request.url()) && !BLOCKED_TYPES.has(request.resourceType()) && !isOver;
     await (isWanted ? route.continue() : route.abort('blockedbyclient')).catch(() => {});
@@ -88,8 +88,7 @@ function watch(context: BrowserContext, page: Page, terms: VisitTerms): { answer
   void context.route(/./, decide).catch(() => {});
   void context.routeWebSocket(/./, (socket) => void socket.close()).catch(() => {});
   page.on('response', (response) => {
-    const request = response.request();
-    if (request.isNavigationRequest() && request.frame() === page.mainFrame()) answer = response;
+    if (isOfMainFrame(response.request(), page)) answer = response;
   });
   page.on('dialog', (dialog) => void dialog.dismiss().catch(() => {}));
   page.on('download', (download) => void download.cancel().catch(() => {}));
@@ -97,6 +96,16 @@ function watch(context: BrowserContext, page: Page, terms: VisitTerms): { answer
     if (other !== page) void other.close().catch(() => {});
   });
   return { answer: () => answer };
+}
+
+/** What a window that has just been opened asks for has no frame yet. */
+function isOfMainFrame(request: Request, page: Page): boolean {
+  if (!request.isNavigationRequest()) return false;
+  try {
+    return request.frame() === page.mainFrame();
+  } catch {
+    return false;
+  }
 }
 
 /** Runs in the page. */
@@ -152,6 +161,10 @@ async function tell(
 
 function cookieFor({ name, value, domain, path }: VisitAsked['cookies'][number], url: string) {
   return domain === undefined || domain === '' ? { name, value, url } : { name, value, domain, path: path ?? '/' };
+}
+
+function isDownload(error: unknown): boolean {
+  return (error as Error).message.includes('Download is starting');
 }
 
 function navigationFailed(error: unknown): VisitError {
