@@ -5,6 +5,7 @@
  * others. What an option can not say alone (one bound against another) is in `limits.ts`.
  */
 import { z } from 'zod';
+import { BROWSERS } from '../domain/tier.js';
 import { isProblem, patternOf } from '../policy/url-pattern.js';
 
 const KIB = 1_024;
@@ -263,6 +264,20 @@ export const configSchema = z.strictObject({
       z.array(hostPattern).max(10_000),
       [],
       'Hosts that may be asked so, where they refuse a plain request; none: it is switched off.',
+    ),
+    browser: option(
+      z.enum(BROWSERS),
+      'chrome151',
+      'The browser, with its version, whose handshake and headers are sent.',
+    ),
+    from: option(
+      z
+        .string()
+        .regex(/^[\x21-\x7e]+$/)
+        .max(200)
+        .nullable(),
+      null,
+      'The mailbox or URL that goes with it as From; none: the contact of the user agent.',
     ),
     concurrency: option(whole(1, 256), 8, 'Such requests at once.', 'requests'),
   }),

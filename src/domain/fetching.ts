@@ -85,6 +85,8 @@ export interface FetchFailure {
     | 'too_large'
     | 'header_overflow'
     | 'truncated'
+    | 'undecodable'
+    | 'bomb'
     | 'protocol_error'
     | 'tls_failed'
     | 'guard_refused'

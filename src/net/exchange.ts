@@ -19,6 +19,7 @@ import type { BodyBudget, Flow } from './budget.js';
 import type { Deadlines, Timed } from './deadlines.js';
 import { type FailureCode, Fault, isLengthMismatch, type Ruling, rulingOf } from './failure.js';
 import type { Line } from './line.js';
+import { Stopwatch } from './stopwatch.js';
 
 export interface ExchangeParts {
   readonly request: FetchRequest;
@@ -45,11 +46,8 @@ type Ending = { readonly kind: 'failed'; readonly ruling: Ruling } | { readonly 
 
 export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   readonly #parts: ExchangeParts;
-  readonly #startedAtMs: number;
+  readonly #watch: Stopwatch;
   readonly #onAbort = () => this.#breakOff('interrupted', 'given up');
-  #deadlineAtMs: number;
-  #pausedAtMs: number | null = null;
-  #pausedMs = 0;
   #written = false;
   #onUsedSocket = false;
   #answer: Answer | null = null;
@@ -57,12 +55,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
-    this.#startedAtMs = parts.clock.monotonicMs();
-    this.#deadlineAtMs = this.#startedAtMs + parts.request.deadlineMs;
+    this.#watch = new Stopwatch(parts.clock, parts.request.deadlineMs);
   }
 
   get deadlineAtMs(): number {
-    return this.#pausedAtMs === null ? this.#deadlineAtMs : this.#pausedAtMs + PAUSED_MS_MAX - this.#pausedMs;
+    return this.#watch.deadlineAtMs;
   }
 
   start(): void {
@@ -77,7 +74,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   }
 
   expire(): void {
-    if (this.#pausedAtMs !== null) {
+    if (this.#watch.isPaused) {
       return this.#breakOff('interrupted', `paused for ${PAUSED_MS_MAX} ms, as too many bodies were in memory`);
     }
     const late = this.#bytesReceived() > 0;
@@ -85,12 +82,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   }
 
   pause(): void {
-    this.#pausedAtMs = this.#parts.clock.monotonicMs();
+    this.#watch.pause();
     this.#parts.line.hold();
   }
 
   resume(): void {
-    this.#countPause();
+    this.#watch.resume();
     if (this.#ending !== null) return;
     this.#parts.line.flow();
   }
@@ -161,15 +158,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   #end(ending: Ending, fault: Fault): void {
     if (this.#ending !== null) return;
     this.#ending = ending;
-    this.#countPause();
-    const durationMs = this.#durationMs();
+    this.#watch.resume();
+    const { durationMs } = this.#watch;
     void this.#parts.line.destroy(fault).then(() => {
       if (ending.kind === 'kept') this.#tell(this.#answer, ending.cut, false, durationMs);
       else this.#tellFailure(ending.ruling, durationMs);
     });
   }
 
-  #tell(answer: Answer | null, cut: boolean, whole: boolean, durationMs = this.#durationMs()): void {
+  #tell(answer: Answer | null, cut: boolean, whole: boolean, durationMs = this.#watch.durationMs): void {
     if (answer === null)
       return this.#tellFailure({ code: 'protocol_error', detail: 'an end without an answer' }, durationMs);
     const { line, budget } = this.#parts;
@@ -213,19 +210,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
 
   #bytesReceived(): number {
     return this.#answer?.body.length ?? 0;
-  }
-
-  #durationMs(): number {
-    return this.#parts.clock.monotonicMs() - this.#startedAtMs - this.#pausedMs;
-  }
-
-  /** A pause moves the deadline; counted once, however it ends. */
-  #countPause(): void {
-    if (this.#pausedAtMs === null) return;
-    const pausedMs = this.#parts.clock.monotonicMs() - this.#pausedAtMs;
-    this.#pausedAtMs = null;
-    this.#pausedMs += pausedMs;
-    this.#deadlineAtMs += pausedMs;
   }
 }
 

@@ -67,6 +67,8 @@ export function reachOf(result: FetchResult): Reach | null {
     case 'timeout':
       return 'unreached';
     case 'truncated':
+    case 'undecodable':
+    case 'bomb':
     case 'too_slow':
     case 'too_large':
     case 'header_overflow':
