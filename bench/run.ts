@@ -27,9 +27,7 @@ const NUMBERS = ['pages', 'hosts', 'bytes', 'links', 'rounds'] as const;
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const text = { type: 'string' } as const;
-  const options = { json: text, pages: text, hosts: text, bytes: text, links: text, rounds: text };
-  const { values, positionals } = parseArgs({ allowPositionals: true, options });
+  const { values, positionals } = parsed();
   const [name = ''] = positionals;
   const load = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
   const wrong = NUMBERS.some((key) => values[key] !== undefined && !/^[1-9]\d{0,8}$/.test(values[key]));
@@ -52,6 +50,17 @@ async function main(): Promise<number> {
   print(result);
   if (values.json !== undefined) write(values.json, result);
   return 0;
+}
+
+/** What is not understood is as good as no name: the usage is said. */
+function parsed() {
+  const text = { type: 'string' } as const;
+  const options = { json: text, pages: text, hosts: text, bytes: text, links: text, rounds: text };
+  try {
+    return parseArgs({ allowPositionals: true, options });
+  } catch {
+    return { values: {} as { readonly [K in keyof typeof options]?: string }, positionals: [] };
+  }
 }
 
 function print({ name, figures, cpuMicrosPerPage, subjects }: BenchResult): void {

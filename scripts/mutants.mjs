@@ -33,12 +33,18 @@ const SEED_MS_MAX = 120_000;
 /** Processes that run. */
 const trials = new Set();
 
+const USAGE = 'usage: npm run sim:mutants -- [NAME…] [--jobs N] [--seeds-max N] [--check]';
+
 process.exitCode = await main();
 
 async function main() {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  const asked = parsed();
+  if (asked === null) return usage(null);
+  const { values, positionals } = asked;
+  if (![values.jobs, values['seeds-max']].every((text) => /^[1-9]\d{0,5}$/.test(text)))
+    return usage('a number is none');
   const mutants = readMutants(FOLDER).filter(({ name }) => isAskedFor(name, positionals));
-  if (mutants.length === 0) throw new RangeError(`no mutant is called ${positionals.join(' or ')}`);
+  if (mutants.length === 0) return usage(`no mutant is called ${positionals.join(' or ')}`);
   if (values.check) return check(mutants);
   const workshop = await openWorkshop(ROOT);
   const sitting = { workshop, seedsMax: Number(values['seeds-max']), jobs: Number(values.jobs) };
@@ -48,6 +54,20 @@ async function main() {
   });
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
   return tryAll(mutants, sitting);
+}
+
+function parsed() {
+  try {
+    return parseArgs({ options: OPTIONS, allowPositionals: true });
+  } catch {
+    return null;
+  }
+}
+
+function usage(problem) {
+  if (problem !== null) console.error(problem);
+  console.error(USAGE);
+  return 2;
 }
 
 function isAskedFor(name, asked) {

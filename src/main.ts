@@ -468,6 +468,8 @@ class RunningCrawl implements Crawl, Live {
   private opening: Promise<ControlServer | null> = Promise.resolve(null);
   private socketPath: string | null = null;
   private holdsSinceMs: number | null = null;
+  /** Its start, or the end of the last hold. */
+  private runsSinceMs: number;
   private drainsSinceMs: number | null = null;
   private movedAtMs: number;
   private readonly outcomes = new Map<string, number>();
@@ -491,6 +493,7 @@ class RunningCrawl implements Crawl, Live {
     this.clock = outside.clock;
     this.startedAtMs = this.clock.wallMs();
     this.movedAtMs = this.startedAtMs;
+    this.runsSinceMs = this.startedAtMs;
     this.totals = plan.frontier.totals;
     this.settings = plan.frontier.settings;
     const ports: Ports = { ...outside, tiers: this.counted(outside.tiers), announce: (event) => this.hear(event) };
@@ -523,7 +526,8 @@ class RunningCrawl implements Crawl, Live {
   }
 
   facts(): RunFacts {
-    const { startedAtMs, pages, requests, totals, hostsActive, holdsSinceMs, drainsSinceMs, movedAtMs } = this;
+    const { startedAtMs, pages, requests, totals, hostsActive, runsSinceMs } = this;
+    const { holdsSinceMs, drainsSinceMs, movedAtMs } = this;
     return {
       startedAtMs,
       pages,
@@ -533,6 +537,7 @@ class RunningCrawl implements Crawl, Live {
       totals,
       hostsActive,
       holds: [...this.holds],
+      runsSinceMs,
       holdsSinceMs,
       isPaused: this.settings.paused,
       drainsSinceMs,
@@ -670,6 +675,7 @@ class RunningCrawl implements Crawl, Live {
       case 'resumed':
         this.holds.clear();
         this.holdsSinceMs = null;
+        this.runsSinceMs = this.clock.wallMs();
         break;
       case 'changed':
         this.settings = event.settings;

@@ -95,7 +95,7 @@ export function settleDown(state: State, now: Instant, effects: Effect[]): Turn<
     effects.push(wake(state, host));
   }
   if (isOver(state, now)) {
-    return end(state, isWithoutWork(state.totals) ? 'done' : 'only-waiting', effects);
+    return end(state, reasonOf(state, now), effects);
   }
   if (isCrowded(state) && !state.widening) {
     state.widening = true;
@@ -188,8 +188,7 @@ export function egressLater(atMonotonicMs: number): Effect {
 
 function isOver(state: State, now: Instant): boolean {
   if (state.props.waitMs === null || state.life.phase !== 'crawling' || state.unacknowledged > 0) return false;
-  // Nothing says that hosts can be reached from here at all: those that wish to ask are not waited for.
-  if (state.way.is === 'never_open' && state.way.untilMs <= now.monotonicMs) return true;
+  if (isOutOfReach(state, now)) return true;
   if (state.active.size > 0 || state.front.lineOf.size > 0 || state.delayed.size > 0) return false;
   // Hosts may rest until their robots.txt is due for what it disallows: that is no work, and nobody waits for it.
   if (isWithoutWork(state.totals)) return true;
@@ -197,6 +196,16 @@ function isOver(state: State, now: Instant): boolean {
   if (state.way.is === 'cut_off') return false;
   const next = peekDue(state.dues);
   return next === undefined || next.atMs > now.wallMs + state.props.waitMs;
+}
+
+/** Nothing says that hosts can be reached from here at all: those that wish to ask are not waited for. */
+function isOutOfReach({ way }: State, now: Instant): boolean {
+  return way.is === 'never_open' && way.untilMs <= now.monotonicMs;
+}
+
+function reasonOf(state: State, now: Instant): EndReason {
+  if (isWithoutWork(state.totals)) return 'done';
+  return isOutOfReach(state, now) ? 'unreachable' : 'only-waiting';
 }
 
 function isWithoutWork({ ready, waiting, parked }: Totals): boolean {

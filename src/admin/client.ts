@@ -8,7 +8,14 @@ import { existsSync } from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { type Control, ControlError, type ExcludeWish, type HostsQuery, type SeedWish } from './control.js';
+import {
+  type Control,
+  ControlError,
+  type DeadQuery,
+  type ExcludeWish,
+  type HostsQuery,
+  type SeedWish,
+} from './control.js';
 import type { ErrorBody } from './server.js';
 import { SOCKET_NAME, socketAddress } from './socket.js';
 
@@ -77,6 +84,12 @@ class RemoteControl implements Control {
   hosts({ state, limit, after }: HostsQuery) {
     const from = after === null ? '' : `&after=${encodeURIComponent(after)}`;
     return this.#get<Control['hosts']>(`/hosts?state=${state}&limit=${limit}${from}`);
+  }
+
+  dead(query: DeadQuery) {
+    const words = new URLSearchParams();
+    for (const [name, value] of Object.entries(query)) if (value !== null) words.set(name, String(value));
+    return this.#get<Control['dead']>(`/dead?${words}`);
   }
 
   host(name: string) {

@@ -9,12 +9,15 @@ import type { HostName, Origin } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { PriorityClass, QueuePosition } from '../domain/record.js';
 import type { Breaker } from '../policy/breaker.js';
+import type { DeadFilter } from '../policy/dead-filter.js';
 import type { KernelCounts } from '../supervision/counts.js';
 import type { WhyAnswer } from '../why/answer.js';
 
 export interface Control {
   status(): Promise<StatusReport>;
   hosts(query: HostsQuery): Promise<HostsPage>;
+  /** URLs that were given up. */
+  dead(query: DeadQuery): Promise<DeadList>;
   /** Rejects with ControlError `host_unknown`. */
   host(name: HostName): Promise<HostReport>;
   /** Rejects with ControlError `not_running`. */
@@ -149,6 +152,34 @@ export interface HostsPage {
   readonly hosts: readonly HostRow[];
   /** Where the next page begins; null when there is none. */
   readonly next: HostName | null;
+}
+
+export interface DeadQuery extends DeadFilter {
+  readonly limit: number;
+  /** Where to go on, as the page before said. */
+  readonly after: string | null;
+}
+
+/** May hold fewer than were asked for, and still not be the last: what meets no filter is passed over in pages too. */
+export interface DeadList {
+  readonly letters: readonly DeadRow[];
+  readonly next: string | null;
+}
+
+export interface DeadRow {
+  readonly url: string;
+  readonly cause: string;
+  readonly code: Code;
+  readonly deliveries: number;
+  readonly firstAt: Time | null;
+  readonly lastAt: Time | null;
+  readonly attempts: readonly {
+    readonly at: Time | null;
+    readonly tier: number;
+    readonly status: number | null;
+    readonly code: Code;
+    readonly durationMs: number;
+  }[];
 }
 
 export interface HostRow {

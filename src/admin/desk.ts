@@ -5,6 +5,8 @@
  * handed to whoever carries them out.
  */
 import type { HostName } from '../domain/host.js';
+import type { DeadLetter } from '../domain/record.js';
+import { meets } from '../policy/dead-filter.js';
 import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import type { Totals } from '../protocols/commit.js';
 import type { Clock, StorePort } from '../protocols/ports.js';
@@ -19,6 +21,10 @@ import { judge, rulesInForce } from '../why/rules.js';
 import {
   type Control,
   ControlError,
+  type DeadList,
+  type DeadQuery,
+  type DeadRow,
+  timeOf,
   type ExcludeReport,
   type ExcludeWish,
   type HostReport,
@@ -67,6 +73,8 @@ const ROWS_SHOWN = 10;
 /** Hosts that are passed over for one page: a filter that nothing meets must end. */
 const HOSTS_SCANNED_MAX = 20_000;
 
+const DEAD_SCANNED_MAX = 20_000;
+
 const HAS: Readonly<Record<HostState, (row: { ready: number; waiting: number; parked: number }) => boolean>> = {
   work: ({ ready, waiting, parked }) => ready + waiting + parked > 0,
   ready: ({ ready }) => ready > 0,
@@ -105,6 +113,21 @@ export class Desk implements Control {
       if (isLast) return { hosts: await this.#rows(names), next: null };
     }
     return { hosts: await this.#rows(names), next: from };
+  }
+
+  async dead({ limit, after, ...filter }: DeadQuery): Promise<DeadList> {
+    const letters: DeadRow[] = [];
+    let next = after;
+    for (let scanned = 0; letters.length < limit && scanned < DEAD_SCANNED_MAX; ) {
+      // No more rows than may still be shown: the cursor never runs past a letter that had no place.
+      const rows = limit - letters.length;
+      const page = await this.#ground.store.listDead(next, rows);
+      for (const letter of page.letters) if (meets(letter, filter)) letters.push(deadRow(letter));
+      next = page.next;
+      if (next === null) break;
+      scanned += rows;
+    }
+    return { letters, next };
   }
 
   async host(name: HostName): Promise<HostReport> {
@@ -188,6 +211,17 @@ export class Desk implements Control {
     const phase = live === null ? 'stopped' : live.facts().isPaused ? 'paused' : 'running';
     return { bench, phase, nowMs: clock.wallMs() };
   }
+}
+
+function deadRow({ url, cause, code, deliveries, firstAtMs, lastAtMs, attempts }: DeadLetter): DeadRow {
+  const tried = attempts.map(({ atMs, tier, status, code, durationMs }) => ({
+    at: timeOf(atMs),
+    tier,
+    status,
+    code,
+    durationMs,
+  }));
+  return { url, cause, code, deliveries, firstAt: timeOf(firstAtMs), lastAt: timeOf(lastAtMs), attempts: tried };
 }
 
 export function notRunning(dataDir: string): ControlError {

@@ -1,5 +1,6 @@
 /** The routes of the control interface: what may be asked, in which form, and which answer each gets. */
 import { z } from 'zod';
+import { CODES, type Code } from '../domain/outcome.js';
 import { type Control, HOST_STATES } from './control.js';
 import type { Routes } from './server.js';
 
@@ -22,6 +23,21 @@ const hostsQuery = z.strictObject({
   after: hostName.optional(),
 });
 
+const instantMs = z.coerce.number().int().optional();
+
+const deadQuery = z.strictObject({
+  host: hostName.optional(),
+  cause: z.string().min(1).max(300).optional(),
+  code: z.string().refine(isCode, 'a code, as `dead` prints them').optional(),
+  beforeMs: instantMs,
+  sinceMs: instantMs,
+  limit: z.coerce.number().int().min(1).max(HOSTS_AT_ONCE_MAX).default(100),
+  after: z
+    .string()
+    .regex(/^([0-9a-f]{2}){1,64}$/)
+    .optional(),
+});
+
 const seedBody = z.strictObject({
   urls: z.array(z.string().max(SEED_CHARACTERS_MAX)).min(1).max(SEEDS_MAX),
   again: z.boolean().default(false),
@@ -35,6 +51,10 @@ const excludeBody = z.strictObject({
   remove: z.boolean().default(false),
 });
 
+function isCode(text: string): text is Code {
+  return Object.hasOwn(CODES, text);
+}
+
 export function controlRoutes(control: Control): Routes {
   return (app) => {
     app.get('/status', () => control.status());
@@ -43,6 +63,17 @@ export function controlRoutes(control: Control): Routes {
     );
     app.get('/hosts/:name', { schema: { params: z.strictObject({ name: hostName }) } }, ({ params }) =>
       control.host(params.name),
+    );
+    app.get('/dead', { schema: { querystring: deadQuery } }, ({ query }) =>
+      control.dead({
+        host: query.host ?? null,
+        cause: query.cause ?? null,
+        code: query.code ?? null,
+        beforeMs: query.beforeMs ?? null,
+        sinceMs: query.sinceMs ?? null,
+        limit: query.limit,
+        after: query.after ?? null,
+      }),
     );
     app.get('/tree', () => control.tree());
     app.post('/why', { schema: { body: whyBody } }, ({ body }) => control.why(body.url));

@@ -31,6 +31,8 @@ export interface RunFacts {
   readonly hostsActive: number;
   /** Why no permits are given; empty while they are. */
   readonly holds: readonly string[];
+  /** Its start, or the end of its last hold or pause. */
+  readonly runsSinceMs: number;
   readonly holdsSinceMs: number | null;
   readonly isPaused: boolean;
   readonly drainsSinceMs: number | null;
@@ -198,7 +200,7 @@ function sinceOf(state: CrawlState, run: RunFacts | null): string | null {
     case 'idle':
       return timeOf(run.movedAtMs);
     default:
-      return timeOf(run.startedAtMs);
+      return timeOf(run.runsSinceMs);
   }
 }
 

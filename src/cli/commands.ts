@@ -3,9 +3,11 @@ import { canonicalCommand } from './canonical.js';
 import { configCommand } from './config.js';
 import { crawlCommand } from './crawl.js';
 import { daemonCommand } from './daemon.js';
+import { deadCommand } from './dead.js';
 import { excludeCommand } from './exclude.js';
 import { hostCommand, hostsCommand } from './hosts.js';
 import { robotsCommand } from './robots.js';
+import { judgeCommand } from './judge.js';
 import { inspectCommand } from './inspect.js';
 import { pauseCommand, resumeCommand } from './pause.js';
 import { practiceCommand } from './practice.js';
@@ -22,11 +24,13 @@ export const COMMANDS: readonly CommandFactory[] = [
   statusCommand,
   hostsCommand,
   hostCommand,
+  deadCommand,
   seedCommand,
   pauseCommand,
   resumeCommand,
   excludeCommand,
   practiceCommand,
+  judgeCommand,
   whyCommand,
   treeCommand,
   simCommand,

@@ -266,7 +266,7 @@ function conclude(concluded: Conclusion, options: CrawlCommandOptions, terminal:
   const lostSeeds = fates.lost();
   if (options.json) printJson(terminal, { event: 'summary', ...outcome, dataDir, lostSeeds });
   else {
-    const waits = outcome.reason === 'only-waiting' ? waitsOf(concluded) : [];
+    const waits = waitsOf(concluded);
     const causes = status === null ? [] : causesOf(status);
     for (const line of [...formatSummary(outcome, dataDir, causes), ...waits]) terminal.print(line);
   }
@@ -275,6 +275,11 @@ function conclude(concluded: Conclusion, options: CrawlCommandOptions, terminal:
     throw new CommandError('crawl_failed', failure, EXIT.failed, dataDir, advice);
   }
   if (outcome.reason === 'interrupted') return EXIT.interrupted;
+  if (outcome.reason === 'unreachable') {
+    terminal.note('orbweaver: hardly any host could be reached; nothing is counted against them [egress_down]');
+    terminal.note('  do: look at the connection of this machine, and at its name servers; the same command goes on');
+    return EXIT.failed;
+  }
   const nothingCame = outcome.fetched + outcome.unchanged === 0;
   // Redirects that lead in circles, say: something was asked for, nothing came, and nothing is left.
   const isInVain = outcome.reason === 'done' && outcome.redirected > 0;
@@ -285,6 +290,8 @@ function conclude(concluded: Conclusion, options: CrawlCommandOptions, terminal:
 
 /** What has kept everything back, and the hosts that wait for their time. */
 function waitsOf({ outcome, causes, holds }: Conclusion): string[] {
+  if (outcome.reason === 'unreachable') return holds.map((why) => `  held: ${why}`);
+  if (outcome.reason !== 'only-waiting') return [];
   return [...holds.map((why) => `  held: ${why}`), ...outcome.waiting.map((host) => formatWait(host, causes))];
 }
 

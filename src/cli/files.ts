@@ -19,6 +19,12 @@ export function unreadable(error: unknown, where: string): CommandError {
 
 /** A file that was to be written. */
 export function unwritable(error: unknown, where: string): CommandError {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+    const advice = 'make the folder first, or check the path';
+    return new CommandError('file_unwritable', 'its folder does not exist', EXIT.failed, where, advice, {
+      cause: error,
+    });
+  }
   return fileError('file_unwritable', error, where, EXIT.failed);
 }
 

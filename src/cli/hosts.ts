@@ -4,7 +4,7 @@ import { type HostRow, HOST_STATES, type HostState } from '../admin/control.js';
 import { wholeNumber, withDataOptions } from './options.js';
 import { commandLine, examples } from './program.js';
 import type { DataOptions } from './reach.js';
-import { printJson, type Terminal } from './terminal.js';
+import { CommandError, EXIT, printJson, type Terminal } from './terminal.js';
 
 interface HostsOptions extends DataOptions {
   readonly state: HostState;
@@ -61,9 +61,17 @@ export function hostCommand(terminal: Terminal): Command {
     );
   return withDataOptions(command).action(async (name: string, options: DataOptions) => {
     const { withControl } = await import('./reach.js');
+    if (/[/:@?#]/.test(name.replace(/^\[[0-9a-f:.]+\]$/i, ''))) throw notAName(name);
     const { formatHost } = await import('./status-text.js');
     const report = await withControl(options, (control) => control.host(name.toLowerCase().replace(/\.$/, '')));
     if (options.json) printJson(terminal, report);
     else for (const line of formatHost(report, Date.now())) terminal.print(line);
   });
+}
+
+/** As it was copied from a URL. */
+function notAName(given: string): CommandError {
+  const host = URL.canParse(given) ? new URL(given).hostname : '';
+  const advice = host === '' ? 'as in `host www.example.org`' : `give the name alone: \`host ${host}\``;
+  return new CommandError('host_name', 'this is not the name of a host', EXIT.usage, given, advice);
 }

@@ -5,9 +5,13 @@ import type { PracticeWeb, ProfileName, WebSettings } from '../practice/web.js';
 import { unwritable } from './files.js';
 import { quantity } from './progress.js';
 import { withJsonOption, wholeNumber } from './options.js';
+import { examples } from './program.js';
 import { CommandError, EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
 
 const PROFILES: readonly ProfileName[] = ['ordinary', 'faulty', 'demanding', 'wide', 'deep', 'flat'];
+
+/** A wide web has thousands. */
+const SEEDS_SHOWN_MAX = 5;
 
 interface PracticeOptions {
   readonly port: number;
@@ -42,6 +46,12 @@ export function practiceCommand(terminal: Terminal, ended: (exit: ExitCode) => v
     .option('--log <file>', 'write down every request, for the checker of politeness')
     .option('--crashing', 'one page crashes whoever reads it, for crawls with planned faults', false)
     .option('--allow-kills', 'let POST /__arm kill processes, for tests of crashes', false);
+  command.addHelpText('after', () =>
+    examples(
+      ['practice --port 8000 --profile faulty --log web.log', 'a small web that fails in many ways, and what it saw'],
+      ['judge web.log --set politeness.delayMs=100', 'was the crawl of it polite?'],
+    ),
+  );
   return withJsonOption(command).action(async (options: PracticeOptions) => {
     const { startPracticeServer } = await import('../practice/server.js');
     const web = await webOf(options);
@@ -110,8 +120,11 @@ function announce(web: PracticeWeb, address: string, port: number, json: boolean
   terminal.print(
     `Practice web (${profile}, seed ${seed}): ${quantity(hosts, 'host')}, ${quantity(pages, 'page')}, on port ${port}.`,
   );
-  for (const url of seeds) terminal.print(`  seed   ${url}`);
+  for (const url of seeds.slice(0, SEEDS_SHOWN_MAX)) terminal.print(`  seed   ${url}`);
+  if (seeds.length > SEEDS_SHOWN_MAX)
+    terminal.print(`         and ${seeds.length - SEEDS_SHOWN_MAX} more: --json lists them`);
   terminal.print(`  truth  ${truth}`);
+  terminal.print(`  agent  --set userAgent='${web.settings.productToken}/1.0 (+https://bot.example/)'`);
   terminal.print(`  names  --set dns.hosts='{"*.practice.test":"${address}"}' --set guard.allow='["127.0.0.0/8"]'`);
 }
 

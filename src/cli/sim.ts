@@ -4,11 +4,12 @@
  * A failing universe is made small, told as a story, and can be seen again by the command that is printed with it.
  */
 import { Command, InvalidArgumentError, Option } from 'commander';
-import type { UniverseSettings } from '../sim/settings.js';
+import { UNIVERSE_DEFAULTS, type UniverseSettings } from '../sim/settings.js';
 import type { Mode } from '../sim/swarm.js';
 import type { UniverseResult } from '../sim/universe.js';
 import { wholeNumber, withJsonOption } from './options.js';
-import { EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
+import { examples } from './program.js';
+import { CommandError, EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
 
 /** What stands in the place of what the seed draws. */
 interface Overrides {
@@ -51,7 +52,10 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
     .option('--seed <n>', 'the first universe; the same seed has the same history', wholeNumber(0, 2 ** 32 - 1), 1)
     .option('--seeds <count>', 'how many universes, one after the other', wholeNumber(1, 1e6), 1)
     .addOption(
-      new Option('--mode <mode>', 'until nothing is left, or cut short while the trouble goes on; in turn')
+      new Option(
+        '--mode <mode>',
+        'liveness: until nothing is left; safety: cut short in the trouble; both: by even and odd seeds',
+      )
         .choices(['liveness', 'safety', 'both'])
         .default('both'),
     )
@@ -68,8 +72,16 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
     .option('--disk-errors <n>', 'writes that fail', count)
     .option('--disk', 'over a real LevelDB and real files instead of memory', false)
     .option('--universe <json>', 'the one universe with these settings, as a failing one prints them', settingsOf)
-    .option('--no-shrink', 'tell a failing universe as it is');
+    .option('--no-shrink', 'tell a failing universe as it is')
+    .addHelpText('after', () =>
+      examples(
+        ['sim --seeds 100', 'a hundred small universes, each with other troubles'],
+        ['sim --days 1 --hosts 100', 'a day of a web of a hundred hosts, in some minutes'],
+        ['sim --seed 7 --kills 20 --disk', 'many deaths, over a real LevelDB and real files'],
+      ),
+    );
   return withJsonOption(command).action(async (options: SimOptions) => {
+    refuseConflicts(command);
     const tally = new Tally();
     let seed = options.seed;
     // Simulated time never comes back to wait: an interrupt ends the process, with a word on how far it came.
@@ -88,14 +100,48 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
   });
 }
 
+/** What would be left out silently is refused. */
+function refuseConflicts(command: Command): void {
+  const isGiven = (option: string): boolean => command.getOptionValueSource(option) === 'cli';
+  const drawn = ['seed', 'seeds', 'mode', 'days', 'hosts', 'pages'];
+  const pairs = [...drawn.map((other) => ['universe', other] as const), ['days', 'mode'] as const];
+  for (const [one, other] of pairs) {
+    if (!isGiven(one) || !isGiven(other)) continue;
+    throw new CommandError(
+      'usage',
+      `--${one} and --${other} exclude each other`,
+      EXIT.usage,
+      'sim',
+      `leave --${other} out`,
+    );
+  }
+}
+
 function settingsOf(text: string): Partial<UniverseSettings> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Partial<UniverseSettings>;
-  } catch {
-    // Said below.
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return checked(value);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
   }
   throw new InvalidArgumentError('expected a JSON object, as a failing universe prints it.');
+}
+
+/** A replay with a slip of the pen would be another universe. */
+function checked(value: object): Partial<UniverseSettings> {
+  const entries = Object.entries(value);
+  if (entries.length === 0) throw new InvalidArgumentError('no setting stands in it.');
+  for (const [key, given] of entries) {
+    const usual: unknown = Object.hasOwn(UNIVERSE_DEFAULTS, key)
+      ? UNIVERSE_DEFAULTS[key as keyof UniverseSettings]
+      : null;
+    if (usual === null) throw new InvalidArgumentError(`a universe has no setting ${JSON.stringify(key)}.`);
+    const isRight =
+      typeof given === typeof usual && (typeof given !== 'number' || (Number.isFinite(given) && given >= 0));
+    if (isRight && (key !== 'medium' || given === 'memory' || given === 'disk')) continue;
+    throw new InvalidArgumentError(`${key} is like ${JSON.stringify(usual)}, not ${JSON.stringify(given)}.`);
+  }
+  return value;
 }
 
 async function settingsFor(seed: number, options: SimOptions): Promise<Partial<UniverseSettings>> {
@@ -129,12 +175,22 @@ async function report(result: UniverseResult, { json, shrink }: SimOptions, term
   const { evidence, ...told } = result;
   const { seed, traceHash, simulatedSeconds, requests, events, kills, faults, violations } = result;
   const replay = `sim --universe '${JSON.stringify(evidence.settings)}'`;
-  if (json) return printJson(terminal, violations.length === 0 ? told : { ...told, replay });
+  if (json)
+    return printJson(terminal, {
+      mode: modeOf(evidence.settings),
+      ...told,
+      ...(violations.length === 0 ? {} : { replay }),
+    });
+  const mode = modeOf(evidence.settings);
   const verdict = violations.length === 0 ? 'no violation' : `${violations.length} VIOLATIONS`;
   terminal.print(
-    `seed ${seed}  trace ${traceHash}  ${Math.round(simulatedSeconds)} s simulated, ${requests} requests, ${events} events, ${kills} kills, ${faults} faults: ${verdict}`,
+    `seed ${seed}  ${mode}  trace ${traceHash}  ${Math.round(simulatedSeconds)} s simulated, ${requests} requests, ${events} events, ${kills} kills, ${faults} faults: ${verdict}`,
   );
   if (violations.length > 0) await tell(result, shrink, terminal);
+}
+
+function modeOf({ forMs }: UniverseSettings): Mode {
+  return forMs > 0 ? 'safety' : 'liveness';
 }
 
 async function tell(failing: UniverseResult, isShrunk: boolean, terminal: Terminal): Promise<void> {
@@ -182,7 +238,7 @@ class Tally {
   }
 
   get isClean(): boolean {
-    return this.violations === 0 && this.neverHappened.length === 0;
+    return this.violations === 0 && this.neverHappened.length === 0 && this.requests > 0;
   }
 }
 
@@ -195,6 +251,7 @@ function conclude(tally: Tally, { json, seeds, seed }: SimOptions, terminal: Ter
   const days = (simulatedSeconds / 86_400).toFixed(1);
   const all = `${seeds} universe${seeds === 1 ? '' : 's'} from seed ${seed} on, ${days} simulated days, ${requests} requests, ${kills} kills`;
   terminal.print(violations === 0 ? `${all}: no violation.` : `${all}: ${violations} violations.`);
+  if (requests === 0) terminal.print('Nothing was asked for: the run proves nothing.');
   if (pardoned > 0)
     terminal.print(`${pardoned} URLs need not have been had: each met eight failures of the world or more.`);
   for (const kind of neverHappened)

@@ -6,6 +6,7 @@ import { count, quantity } from './progress.js';
 const REASONS: Readonly<Record<string, string>> = {
   done: 'Done: nothing is left to fetch.',
   'only-waiting': 'Ended: what is left falls due later. The same command goes on with it.',
+  unreachable: 'Given up: hardly any host could be reached. The same command goes on.',
   'max-pages': 'Ended at the bound on pages. The same command goes on.',
   'max-seconds': 'Ended at the bound on time. The same command goes on.',
   interrupted: 'Interrupted; stopped cleanly. The same command goes on.',
@@ -29,7 +30,7 @@ export function formatSummary(summary: CrawlOutcome, dataDir: string, waitingWhy
     ['challenged', summary.challenged, ''],
     ['left', leftIn(summary), leftNote(summary)],
     ['throttled', summary.throttled, 'asked again when the host allows'],
-    ['parked', summary.parked, 'until robots.txt can be read'],
+    ['parked', summary.parked, 'until robots.txt, or a browser, can be had'],
     ['failed', summary.failed, 'asked again later, within bounds'],
     ['died', summary.died, 'with the process, three times'],
     ['dead letters', summary.deadLettered, 'given up for good, in all runs'],

@@ -22,7 +22,7 @@ export interface CrawlSummary {
   readonly discovered: number;
   readonly queued: number;
   readonly durationSeconds: number;
-  readonly reason: 'done' | 'only-waiting' | 'max-pages' | 'max-seconds' | 'interrupted' | 'crashed';
+  readonly reason: 'done' | 'only-waiting' | 'unreachable' | 'max-pages' | 'max-seconds' | 'interrupted' | 'crashed';
   /** Why it crashed; null when it did not. */
   readonly failure: string | null;
   /** Hosts that are due later; wall-clock milliseconds. */

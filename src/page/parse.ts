@@ -88,7 +88,8 @@ function extrasOf(
 
 function askedOf({ url, finalUrl, status, headers, links, robotsMeta, challenge }: ParseTask): Asked {
   const { forms } = links;
-  return { url: finalUrl ?? url, status, headers, challenge, forms, productToken: robotsMeta.productToken };
+  const from = finalUrl !== undefined && URL.canParse(finalUrl) ? finalUrl : url;
+  return { url: from, status, headers, challenge, forms, productToken: robotsMeta.productToken };
 }
 
 function unparsed(code: UnparsedPage['code'], detail: string, archive: ArchiveRecords | null): UnparsedPage {
@@ -109,7 +110,7 @@ function archiveOf(
 
 /** Where a browser was led to another host: that page's own URL. Null where it was not, or where no crawl could follow. */
 function awayOf({ url, finalUrl }: ParseTask): Candidate | null {
-  if (finalUrl === undefined || !isElsewhere(url, finalUrl)) return null;
+  if (finalUrl === undefined || !URL.canParse(finalUrl) || !isElsewhere(url, finalUrl)) return null;
   const target = candidate(finalUrl, url, 'redirect', 'location');
   return isRefused(target) ? null : target;
 }

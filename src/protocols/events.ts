@@ -7,7 +7,7 @@ import type { ArchivePlace, PageLine, Totals } from './commit.js';
 import type { RefusedSeed } from '../domain/url.js';
 import type { Attempt, Code, OutcomeKind } from '../domain/outcome.js';
 
-export type EndReason = 'done' | 'only-waiting' | 'max-pages' | 'max-seconds' | 'interrupted';
+export type EndReason = 'done' | 'only-waiting' | 'unreachable' | 'max-pages' | 'max-seconds' | 'interrupted';
 
 export type CrawlEvent =
   | {

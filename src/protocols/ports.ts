@@ -74,6 +74,8 @@ export interface StorePort {
   readStanding(record: UrlRecord, rowsMax: number): Promise<Standing | null>;
   /** What is kept of a URL that was given up; null when it was not. */
   readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null>;
+  /** Every URL that was given up, in pages, in the order of the store. `after`: as a page said. Rejects with StoreError. */
+  listDead(after: string | null, limit: number): Promise<DeadPage>;
   /** What the run that begins was told, as text: of the last one only. On the disk when it resolves. */
   noteRun(told: string): Promise<void>;
   /** Null where no run has said. */
@@ -86,6 +88,12 @@ export interface StorePort {
   opened(): StoreOpening;
   /** Waits for the commit that is being written. */
   close(): Promise<void>;
+}
+
+export interface DeadPage {
+  readonly letters: readonly DeadLetter[];
+  /** Where the next page begins, after what; null when there is none. Opaque, hexadecimal. */
+  readonly next: string | null;
 }
 
 export interface SummaryPage {

@@ -14,6 +14,8 @@ export interface Cut {
   readonly silent: boolean;
   /** Tries of the client that began in it, in order. */
   readonly tries: Try[];
+  /** Lives of the crawl that began in it: each has to notice it anew. */
+  boots: number;
   /** Hosts that had answered within the half minute before. */
   readonly reachedBefore: ReadonlySet<HostName>;
 }
@@ -59,7 +61,7 @@ export function judgeCut(cut: Cut, accuse: (rule: string, detail: string) => voi
   // What had begun by then ends within this.
   const settledMs = noticedMs + 25_000;
   const probes = cut.tries.filter(({ atMs }) => atMs > settledMs).length;
-  const allowed = PROBES_FIRST_MAX + Math.ceil(Math.max(0, cut.untilMs - settledMs) / PROBE_EVERY_MS);
+  const allowed = PROBES_FIRST_MAX * (1 + cut.boots) + Math.ceil(Math.max(0, cut.untilMs - settledMs) / PROBE_EVERY_MS);
   if (probes <= allowed) return;
   const forS = Math.round((cut.untilMs - settledMs) / 1_000);
   accuse('egress', `${probes} tries in ${forS} s in which nothing got through, not ${allowed} at most`);

@@ -94,6 +94,7 @@ class SimulatedDisk implements Disk {
       readSummary: (host) => read('summary', () => inner.readSummary(host)),
       readStanding: (record, rowsMax) => read('standing', () => inner.readStanding(record, rowsMax)),
       readDead: (key, host) => read('dead', () => inner.readDead(key, host)),
+      listDead: (after, limit) => read('dead letters', () => inner.listDead(after, limit)),
       noteRun: (told) => inner.noteRun(told),
       lastRun: () => inner.lastRun(),
       listSummaries: (after, limit) => read('summaries', () => inner.listSummaries(after, limit)),

@@ -149,6 +149,8 @@ class WebAtWork implements SimulatedWeb {
 
   booted(owner: Owner): void {
     this.log.push({ e: 'B', t: this.#simulation.nowMs });
+    const cut = this.#cutNow();
+    if (cut !== null) cut.boots += 1;
     this.#simulation.note('boot', String(owner));
   }
 
@@ -174,7 +176,7 @@ class WebAtWork implements SimulatedWeb {
     if (this.#cutNow() !== null) return null;
     const reachedBefore = new Set<HostName>();
     for (const [host, atMs] of this.#reachedAtMs) if (atMs > nowMs - REACHED_LATELY_MS) reachedBefore.add(host);
-    const cut: Cut = { fromMs: nowMs, untilMs: nowMs + forMs, silent, tries: [], reachedBefore };
+    const cut: Cut = { fromMs: nowMs, untilMs: nowMs + forMs, silent, tries: [], boots: 0, reachedBefore };
     this.cuts.push(cut);
     this.log.push({ e: 'X', t: nowMs, until: nowMs + forMs });
     for (const exchange of [...this.#open]) this.#cutOff(exchange, silent);
@@ -539,7 +541,8 @@ class WebAtWork implements SimulatedWeb {
   setbacksOf(url: string): number {
     // A name that is not found costs one of its host's URLs, whichever: each of them may be meant.
     const urls = new Set([url, `${new URL(url).origin}/`]);
-    const cut = this.#cutBacks.filter((back) => urls.has(back.url) && !isPlain(back.cut)).length;
+    const unplain = new Set(this.cuts.filter((cut) => !isPlain(cut)));
+    const cut = this.#cutBacks.filter((back) => urls.has(back.url) && unplain.has(back.cut)).length;
     let own = 0;
     for (const it of urls) own += this.#setbacks.get(it) ?? 0;
     return own + cut;

@@ -19,7 +19,7 @@ import {
 import type { UrlKey } from '../domain/url.js';
 import type { BlockedRows, HostsListed, QueueHead } from '../protocols/effects.js';
 import type { HostSnapshot, RobotsEntry } from '../protocols/host-snapshot.js';
-import type { SummaryPage } from '../protocols/ports.js';
+import type { DeadPage, SummaryPage } from '../protocols/ports.js';
 import { decodeCounts, decodeDead, decodeRecord, decodeRobots, decodeSnapshot, Poison } from './codec.js';
 import { type Database, readRange, scanRange } from './database.js';
 import type { PoisonList } from './poison.js';
@@ -371,6 +371,32 @@ export async function listSummaries(store: Readable, after: HostName | null, lim
       }
     }
     return { summaries, complete: false };
+  } finally {
+    await iterator.close();
+  }
+}
+
+/** Dead letters of all partitions, `limit` rows at most; those that can't be read are set aside and passed over. */
+export async function listDead(store: Readable, after: string | null, limit: number): Promise<DeadPage> {
+  const { gte, lt } = kindRange(KIND.dead);
+  const from = after === null ? { gte } : { gt: Buffer.concat([gte, Buffer.from(after, 'hex')]) };
+  const iterator = store.database.iterator({ ...from, lt, limit });
+  const letters: DeadLetter[] = [];
+  let last: Buffer | null = null;
+  let seen = 0;
+  try {
+    while (seen < limit) {
+      const rows = await iterator.nextv(Math.min(LIST_ROWS, limit - seen));
+      if (rows.length === 0) return { letters, next: null };
+      for (const [rowKey, value] of rows) {
+        const letter = decodeDead(value, urlKeyOf(rowKey));
+        if (letter instanceof Poison) store.poison.note({ rowKey, value, reason: letter.reason, queued: null });
+        else letters.push(letter);
+        last = rowKey;
+      }
+      seen += rows.length;
+    }
+    return { letters, next: last === null ? null : last.toString('hex', 1) };
   } finally {
     await iterator.close();
   }

@@ -17,7 +17,7 @@ import type { DeadLetter, QueueSummary, Standing, UrlRecord, UrlState } from '..
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
 import type { BlockedRead, HostLoaded, HostsListed, QueueHead, QueueRead } from '../protocols/effects.js';
-import { StoreError, type StoreOpening, type StorePort, type SummaryPage } from '../protocols/ports.js';
+import { StoreError, type StoreOpening, type StorePort, type DeadPage, type SummaryPage } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
 import { decodeTold, encodeRecord, encodeTold, Poison } from './codec.js';
@@ -314,6 +314,10 @@ class Store implements StorePort {
 
   async readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null> {
     return this.#readOrThrow((session) => reading.readDead(session, partitionOf(host), key, host));
+  }
+
+  async listDead(after: string | null, limit: number): Promise<DeadPage> {
+    return this.#readOrThrow((session) => reading.listDead(session, after, limit));
   }
 
   async readSettings(): Promise<CrawlSettings> {

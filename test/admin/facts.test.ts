@@ -115,6 +115,7 @@ describe('the state of a crawl', () => {
   const totals = { urls: 9, ready: 3, waiting: 0, parked: 0, dead: 0, pages: 6 };
   const run: RunFacts = {
     startedAtMs: NOW - 60_000,
+    runsSinceMs: NOW - 20_000,
     pages: 6,
     requests: 7,
     failed: 0,
@@ -154,9 +155,9 @@ describe('the state of a crawl', () => {
   const none = { ...totals, ready: 0 };
 
   it.each<[string, Partial<RunFacts>, Partial<Survey>, string | null]>([
-    ['running', {}, {}, new Date(NOW - 60_000).toISOString()],
+    ['running', {}, {}, new Date(NOW - 20_000).toISOString()],
     ['idle', { totals: none }, {}, new Date(NOW - 1_000).toISOString()],
-    ['running', { totals: none }, { bench: { ...bench, openVisits: 1 } }, new Date(NOW - 60_000).toISOString()],
+    ['running', { totals: none }, { bench: { ...bench, openVisits: 1 } }, new Date(NOW - 20_000).toISOString()],
     [
       'held',
       { holds: ['disk full'], holdsSinceMs: NOW },

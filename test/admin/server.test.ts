@@ -22,6 +22,7 @@ const unused = () => Promise.reject(new Error('not asked for here'));
 const wishes: unknown[] = [];
 const control: Control = {
   status: () => Promise.resolve({ state: 'running' } as never),
+  dead: (query) => Promise.resolve({ letters: [], next: null, query } as never),
   hosts: (query) => Promise.resolve({ hosts: [], next: null, query } as never),
   host: (name) => Promise.reject(new ControlError('host_unknown', 'no such host', 404, name, 'name another')),
   tree: unused,
@@ -173,6 +174,10 @@ describe('S2: bounds', () => {
     ['GET', '/hosts?limit=1001', 400],
     ['GET', '/hosts?limit=0', 400],
     ['GET', '/hosts?state=nonsense', 400],
+    ['GET', '/dead?code=http_500', 400],
+    ['GET', '/dead?limit=1000', 200],
+    ['GET', '/dead?limit=1001', 400],
+    ['GET', '/dead?after=xyz', 400],
     ['GET', '/hosts?unknown=1', 400],
     ['GET', '/hosts/..%2F..%2Fetc%2Fpasswd', 400],
     ['GET', '/hosts/%3Cimg%20onerror%3D1%3E', 400],

@@ -402,6 +402,10 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
       expect(await store.readDead(keyOf(url), 'a.test')).toEqual(letter);
       expect(await store.readDead(keyOf(url), 'b.test')).toBeNull();
       expect(await store.readDead(keyOf('http://a.test/2'), 'a.test')).toBeNull();
+      const page = await store.listDead(null, 1);
+      expect(page.letters).toEqual([letter]);
+      expect(await store.listDead(page.next, 1)).toEqual({ letters: [], next: null });
+      expect(await store.listDead(null, 2)).toEqual({ letters: [letter], next: null });
       expect(
         (await store.commit(3, [hostPart('a.test', { dead: [letter], page: pageOf(url) })], false)).totals,
       ).toMatchObject({ dead: 1, pages: 1 });

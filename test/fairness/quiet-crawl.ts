@@ -197,6 +197,7 @@ export class QuietCrawl {
       readSummary: (host) => inner.readSummary(host),
       readStanding: (record, rowsMax) => inner.readStanding(record, rowsMax),
       readDead: (key, host) => inner.readDead(key, host),
+      listDead: () => Promise.resolve({ letters: [], next: null }),
       noteRun: (told) => inner.noteRun(told),
       lastRun: () => inner.lastRun(),
       listSummaries: (after, limit) => inner.listSummaries(after, limit),

@@ -39,6 +39,7 @@ export function portDoubles(overrides: Overrides = {}): PortDoubles {
     readSummary: never,
     readStanding: never,
     readDead: never,
+    listDead: never,
     noteRun: never,
     lastRun: never,
     readSettings: never,
