@@ -88,6 +88,7 @@ export interface FetchFailure {
     | 'undecodable'
     | 'bomb'
     | 'protocol_error'
+    | 'not_strict_http'
     | 'tls_failed'
     | 'guard_refused'
     | 'unsupported_scheme'

@@ -141,7 +141,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
     if (isLengthMismatch(error) && this.#answer !== null && isBodiless(this.#answer.status)) {
       return this.#end({ kind: 'kept', cut: false }, new Fault('truncated', 'no body'));
     }
-    const { code, detail } = rulingOf(error, this.#answer !== null);
+    const { code, detail } = rulingOf(error, {
+      answered: this.#answer !== null,
+      speaksHttp: this.#parts.line.speaksHttp,
+    });
     this.#breakOff(code, detail);
   }
 

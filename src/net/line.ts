@@ -94,6 +94,11 @@ export class Line {
     return this.#broken;
   }
 
+  /** Whether the answer began with `HTTP/1.`: without that much of a status line nothing is HTTP. */
+  get speaksHttp(): boolean {
+    return /^HTTP\/1\.\d/.test(this.#statusLine);
+  }
+
   get httpVersion(): '1.0' | '1.1' {
     return this.#statusLine.startsWith('HTTP/1.0') ? '1.0' : '1.1';
   }

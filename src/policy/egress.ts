@@ -72,6 +72,7 @@ export function reachOf(result: FetchResult): Reach | null {
     case 'too_slow':
     case 'too_large':
     case 'header_overflow':
+    case 'not_strict_http':
       return 'reached';
     case 'tls_failed':
     case 'protocol_error':
