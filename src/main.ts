@@ -186,6 +186,7 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
   const net = createHttpClient({
     guard,
     clock: SYSTEM_CLOCK,
+    http2: config.fetch.http2,
     socketsMax: config.fetch.socketsMax,
     keepAliveMs: KEEP_ALIVE_MS,
     bodyBudgetBytes: config.fetch.bodyBudgetBytes,

@@ -138,6 +138,7 @@ export const configSchema = z.strictObject({
       'The whole of a request, from the connection to the last byte.',
       milliseconds,
     ),
+    http2: option(z.boolean(), true, 'Speak HTTP/2 with servers that choose it, one request at a time.'),
     bytesMax: option(whole(1, 1_024 * MIB), 16 * MIB, 'A body beyond it, after decompression, is refused.', bytes),
     headerBytesMax: option(whole(1_024, MIB), 64 * KIB, 'A header block beyond it is refused.', bytes),
     socketsMax: option(

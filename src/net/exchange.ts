@@ -12,13 +12,12 @@
  * 4. A request is written once: a library that wanted to send it again is stopped.
  */
 import { setMaxListeners } from 'node:events';
-import type { Dispatcher } from 'undici';
 import { type FetchRequest, type FetchResult, type Header, PAUSED_MS_MAX } from '../domain/fetching.js';
 import { Body } from './body.js';
 import type { BodyBudget, Flow } from './budget.js';
 import type { Deadlines, Timed } from './deadlines.js';
 import { type FailureCode, Fault, isLengthMismatch, type Ruling, rulingOf } from './failure.js';
-import type { Line } from './line.js';
+import type { Line, LineListener } from './line.js';
 import { Stopwatch } from './stopwatch.js';
 
 export interface ExchangeParts {
@@ -44,7 +43,7 @@ interface Answer {
 /** How it ends with the line destroyed: as a failure, or as an answer that is kept, perhaps cut at its bound. */
 type Ending = { readonly kind: 'failed'; readonly ruling: Ruling } | { readonly kind: 'kept'; readonly cut: boolean };
 
-export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
+export class Exchange implements LineListener, Timed, Flow {
   readonly #parts: ExchangeParts;
   readonly #watch: Stopwatch;
   readonly #onAbort = () => this.#breakOff('interrupted', 'given up');
@@ -103,10 +102,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
     this.#breakOff('protocol_error', 'the server changed the protocol unasked');
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, _headers: unknown, text?: string): void {
+  onResponseStart(head: { readonly rawHeaders?: unknown }, status: number, _headers: unknown, text?: string): void {
     if (status === 101) return this.#breakOff('protocol_error', 'the server changed the protocol unasked');
     if (status < 200 || this.#ending !== null) return;
-    const headers = headersOf(controller.rawHeaders);
+    const headers = headersOf(head.rawHeaders);
     const declared = isBodiless(status) ? null : declaredLength(headers);
     this.#answer = { status, statusText: text ?? '', headers, body: new Body(declared) };
     const { bodyBytesMax, cutAtBound } = this.#parts.request;
@@ -115,7 +114,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
     }
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
+  onResponseData(_head: unknown, piece: Buffer): void {
     if (this.#ending !== null || this.#answer === null) return;
     const { bodyBytesMax, cutAtBound } = this.#parts.request;
     const room = bodyBytesMax - this.#answer.body.length;
@@ -136,7 +135,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
     this.#tell(this.#answer, false, true);
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_head: unknown, error: Error): void {
     // The Content-Length of a 304 is that of the body it doesn't have (RFC 9110 §8.6); the library takes it for a promise.
     if (isLengthMismatch(error) && this.#answer !== null && isBodiless(this.#answer.status)) {
       return this.#end({ kind: 'kept', cut: false }, new Fault('truncated', 'no body'));
@@ -226,7 +225,7 @@ function headOf(raw: string | null, status: number): string | null {
   return raw?.startsWith('HTTP/') && Number(raw.slice(9, 12)) === status ? raw : null;
 }
 
-function headersOf(raw: Dispatcher.DispatchController['rawHeaders']): Header[] {
+function headersOf(raw: unknown): Header[] {
   const headers: Header[] = [];
   if (!Array.isArray(raw)) return headers;
   for (let i = 0; i + 1 < raw.length; i += 2) headers.push([latin1(raw[i]), latin1(raw[i + 1])]);
