@@ -26,7 +26,7 @@ import type { Code } from './domain/outcome.js';
 import type { HostName } from './domain/host.js';
 import type { Tier } from './domain/tier.js';
 import type { Candidate } from './domain/url.js';
-import { createHttpClient } from './net/http.js';
+import { createHttpClient, type HttpClient } from './net/http.js';
 import { createImpersonator, type Impersonator } from './net/impersonator.js';
 import { createResolver } from './net/dns.js';
 import { type GuardRules, guardRules } from './net/guard.js';
@@ -183,15 +183,7 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
   const { config } = options;
   const servers = config.dns.servers.length === 0 ? {} : { servers: config.dns.servers };
   const names = createResolver({ guard, clock: SYSTEM_CLOCK, hosts: config.dns.hosts, ...servers });
-  const net = createHttpClient({
-    guard,
-    clock: SYSTEM_CLOCK,
-    http2: config.fetch.http2,
-    socketsMax: config.fetch.socketsMax,
-    keepAliveMs: KEEP_ALIVE_MS,
-    bodyBudgetBytes: config.fetch.bodyBudgetBytes,
-    ...(config.tls.ca === null ? {} : { tls: { ca: readFileSync(config.tls.ca, 'utf8') } }),
-  });
+  const net = plainClientOf(config, guard);
   const store = await storeOf(options);
   const parsers = createParserThreads({
     threads: config.page.threads,
@@ -241,6 +233,18 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
     await closing();
     throw error;
   }
+}
+
+function plainClientOf(config: Config, guard: GuardRules): HttpClient {
+  return createHttpClient({
+    guard,
+    clock: SYSTEM_CLOCK,
+    http2: config.fetch.http2,
+    socketsMax: config.fetch.socketsMax,
+    keepAliveMs: KEEP_ALIVE_MS,
+    bodyBudgetBytes: config.fetch.bodyBudgetBytes,
+    ...(config.tls.ca === null ? {} : { tls: { ca: readFileSync(config.tls.ca, 'utf8') } }),
+  });
 }
 
 function storeOf({ config, dataDir }: CrawlOptions): ReturnType<typeof openStore> {
