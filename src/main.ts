@@ -16,6 +16,7 @@ import type { Sown } from './admin/seeds.js';
 import { literalRefusal } from './admin/seed-rules.js';
 import type { RunFacts } from './admin/status.js';
 import type { Config } from './config/schema.js';
+import { contactOf } from './config/contact.js';
 import { configuredRules } from './config/rules.js';
 import { type Bloom, createBloom } from './domain/bloom.js';
 import type { CrawlSettings } from './domain/crawl-settings.js';
@@ -25,7 +26,8 @@ import type { Code } from './domain/outcome.js';
 import type { HostName } from './domain/host.js';
 import type { Tier } from './domain/tier.js';
 import type { Candidate } from './domain/url.js';
-import { createHttpClient } from './net/http.js';
+import { createHttpClient, type HttpClient } from './net/http.js';
+import { createImpersonator, type Impersonator } from './net/impersonator.js';
 import { secureContextOf } from './net/connect.js';
 import { createResolver, type Resolver } from './net/dns.js';
 import { type GuardRules, guardRules } from './net/guard.js';
@@ -171,36 +173,21 @@ const DRAIN_MS_MAX = 45_000;
  * Opens everything and starts. Rejects with StoreError, with PlugInError, or with Error for a configuration that can't
  * be put to work.
  */
-export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
-  const { config, log } = options;
-  const productToken = productTokenOf(config.userAgent);
-  if (productToken === null) throw new Error(`userAgent begins with no product token: ${config.userAgent}`);
+export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
+  const { log } = wished;
+  const productToken = productTokenOf(wished.config.userAgent);
+  if (productToken === null) throw new Error(`userAgent begins with no product token: ${wished.config.userAgent}`);
   // Looked at here, where a mistake can still be answered for; each parser thread loads its own.
-  if (options.plugIns !== undefined) await loadPlugIns(options.plugIns);
-  const guard = guardRules(config.guard.allow);
+  if (wished.plugIns !== undefined) await loadPlugIns(wished.plugIns);
+  const guard = guardRules(wished.config.guard.allow);
+  const impersonator = await impersonatorOf(wished.config, guard, log);
+  const options = impersonator === null ? withoutSecondTier(wished) : wished;
+  const { config } = options;
   const servers = config.dns.servers.length === 0 ? {} : { servers: config.dns.servers };
   const names = createResolver({ guard, clock: SYSTEM_CLOCK, hosts: config.dns.hosts, ...servers });
-  const net = createHttpClient({
-    guard,
-    clock: SYSTEM_CLOCK,
-    socketsMax: config.fetch.socketsMax,
-    keepAliveMs: KEEP_ALIVE_MS,
-    bodyBudgetBytes: config.fetch.bodyBudgetBytes,
-    ...(config.tls.ca === null ? {} : { tls: { ca: readFileSync(config.tls.ca, 'utf8') } }),
-  });
+  const net = plainClientOf(config, guard);
   const rendering = browserTier(config, { guard, names });
-  const store = await openStore({
-    dir: options.dataDir,
-    archiveBytesMax: config.archive.fileBytesMax,
-    warcinfo: (filename) =>
-      warcinfoRecord({
-        filename,
-        software: 'Orbweaver/0.1',
-        operator: config.userAgent,
-        userAgent: config.userAgent,
-        createdAtMs: Date.now(),
-      }),
-  });
+  const store = await storeOf(options);
   const parsers = createParserThreads({
     threads: config.page.threads,
     faults: options.faults !== undefined,
@@ -211,6 +198,7 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     await parsers.close();
     names.close();
     await rendering?.close();
+    await impersonator?.close();
     await net.close();
     await store.close();
   };
@@ -223,7 +211,11 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     const outside = {
       clock,
       chance: Math.random,
-      tiers: { 1: net, ...(rendering === null ? {} : { 3: rendering }) },
+      tiers: {
+        1: net,
+        ...(impersonator === null ? {} : { 2: impersonator }),
+        ...(rendering === null ? {} : { 3: rendering }),
+      },
       names,
       parsers,
       logs: log,
@@ -249,6 +241,56 @@ export async function openCrawl(options: CrawlOptions): Promise<Crawl> {
     await closing();
     throw error;
   }
+}
+
+function plainClientOf(config: Config, guard: GuardRules): HttpClient {
+  return createHttpClient({
+    guard,
+    clock: SYSTEM_CLOCK,
+    http2: config.fetch.http2,
+    socketsMax: config.fetch.socketsMax,
+    keepAliveMs: KEEP_ALIVE_MS,
+    bodyBudgetBytes: config.fetch.bodyBudgetBytes,
+    ...(config.tls.ca === null ? {} : { tls: { ca: readFileSync(config.tls.ca, 'utf8') } }),
+  });
+}
+
+function storeOf({ config, dataDir }: CrawlOptions): ReturnType<typeof openStore> {
+  return openStore({
+    dir: dataDir,
+    archiveBytesMax: config.archive.fileBytesMax,
+    warcinfo: (filename) =>
+      warcinfoRecord({
+        filename,
+        software: 'Orbweaver/0.1',
+        operator: config.userAgent,
+        userAgent: config.userAgent,
+        createdAtMs: Date.now(),
+      }),
+  });
+}
+
+/** What asks with a browser's handshake; null where no site may be asked so, or where it is not to be had here. */
+async function impersonatorOf(config: Config, guard: GuardRules, log: LogPort): Promise<Impersonator | null> {
+  const { impersonate, userAgent, tls, fetch } = config;
+  if (impersonate.sites.length === 0) return null;
+  const opened = await createImpersonator({
+    browser: impersonate.browser,
+    from: impersonate.from ?? contactOf(userAgent),
+    guard,
+    caFile: tls.ca,
+    clock: SYSTEM_CLOCK,
+    bodyBudgetBytes: fetch.bodyBudgetBytes,
+  });
+  if (opened.kind === 'available') return opened.impersonator;
+  log.log('warn', 'tier_unavailable', { tier: 2, why: opened.why });
+  return null;
+}
+
+/** The ladder goes on without that rung. */
+function withoutSecondTier(options: CrawlOptions): CrawlOptions {
+  const { config } = options;
+  return { ...options, config: { ...config, impersonate: { ...config.impersonate, sites: [] } } };
 }
 
 /** Pages that an earlier process had in hand when it died: each may be why. */

@@ -17,6 +17,11 @@ export interface ContactProblem {
 
 const SAY_WHO = "give a URL or an address, as in --set userAgent='ExampleBot/1.0 (+https://bot.example/)'";
 
+/** Whom to write to, as the user agent says: a URL or an address; null where it says neither. */
+export function contactOf(userAgent: string): string | null {
+  return CONTACT.exec(userAgent)?.[0] ?? null;
+}
+
 /** What leads beyond this machine, and what to do about it; null where nothing is wrong. */
 export function contactProblem(
   userAgent: string,

@@ -114,6 +114,11 @@ export interface ConfigOptions {
      */
     readonly timeoutMs?: number;
     /**
+     * Speak HTTP/2 with servers that choose it, one request at a time.
+     * True or false. Default: `true`.
+     */
+    readonly http2?: boolean;
+    /**
      * A body beyond it, after decompression, is refused.
      * A whole number from 1 to 1073741824 (bytes). Default: `16777216`.
      */
@@ -294,6 +299,23 @@ export interface ConfigOptions {
      */
     readonly sites?: readonly string[];
     /**
+     * The browser, with its version, whose handshake and headers are sent.
+     * "chrome131" or "chrome136" or "chrome142" or "chrome151" or "firefox133" or "firefox135" or "firefox144". Default: `"chrome151"`.
+     */
+    readonly browser?:
+      | 'chrome131'
+      | 'chrome136'
+      | 'chrome142'
+      | 'chrome151'
+      | 'firefox133'
+      | 'firefox135'
+      | 'firefox144';
+    /**
+     * The mailbox or URL that goes with it as From; none: the contact of the user agent.
+     * A text or null. Default: `null`.
+     */
+    readonly from?: string | null;
+    /**
      * Such requests at once.
      * A whole number from 1 to 256 (requests). Default: `8`.
      */
@@ -326,6 +348,11 @@ export interface ConfigOptions {
      * A whole number from 1 to 86400 (seconds). Default: `600`.
      */
     readonly secondsPerHostAndDay?: number;
+    /**
+     * The service guards its own connections: it is not told to go through this process.
+     * True or false. Default: `false`.
+     */
+    readonly trustBackend?: boolean;
     /**
      * Give the service a rest after five failures in a row, while all else goes on; without, it is asked again and again.
      * True or false. Default: `true`.

@@ -5,6 +5,7 @@
  * others. What an option can not say alone (one bound against another) is in `limits.ts`.
  */
 import { z } from 'zod';
+import { BROWSERS } from '../domain/tier.js';
 import { isProblem, patternOf } from '../policy/url-pattern.js';
 
 const KIB = 1_024;
@@ -137,6 +138,7 @@ export const configSchema = z.strictObject({
       'The whole of a request, from the connection to the last byte.',
       milliseconds,
     ),
+    http2: option(z.boolean(), true, 'Speak HTTP/2 with servers that choose it, one request at a time.'),
     bytesMax: option(whole(1, 1_024 * MIB), 16 * MIB, 'A body beyond it, after decompression, is refused.', bytes),
     headerBytesMax: option(whole(1_024, MIB), 64 * KIB, 'A header block beyond it is refused.', bytes),
     socketsMax: option(
@@ -263,6 +265,20 @@ export const configSchema = z.strictObject({
       z.array(hostPattern).max(10_000),
       [],
       'Hosts that may be asked so, where they refuse a plain request; none: it is switched off.',
+    ),
+    browser: option(
+      z.enum(BROWSERS),
+      'chrome151',
+      'The browser, with its version, whose handshake and headers are sent.',
+    ),
+    from: option(
+      z
+        .string()
+        .regex(/^[\x21-\x7e]+$/)
+        .max(200)
+        .nullable(),
+      null,
+      'The mailbox or URL that goes with it as From; none: the contact of the user agent.',
     ),
     concurrency: option(whole(1, 256), 8, 'Such requests at once.', 'requests'),
   }),

@@ -50,6 +50,7 @@ export const CODES = {
   header_overflow: 'the header block passed its bound',
   truncated: 'the body ended before its declared length, or without its last chunk',
   protocol_error: 'what came is not HTTP as we speak it',
+  not_strict_http: 'an answer of HTTP that breaks the rules of its syntax',
   tls_failed: 'the TLS handshake or the certificate failed',
   undecodable: 'the content coding is broken or unknown',
   bomb: 'the body grows past its bound when decompressed',

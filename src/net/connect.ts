@@ -22,6 +22,8 @@ export interface Target {
   readonly secure: boolean;
   /** What the certificate must be for; null where the URL names an address (RFC 6066 §3: no SNI then). */
   readonly serverName: string | null;
+  /** What is offered in the TLS handshake, the best first (RFC 7301); HTTP/1.1 where nothing is said. */
+  readonly protocols?: readonly ('h2' | 'http/1.1')[];
 }
 
 export interface Trust {
@@ -119,7 +121,7 @@ function dialTls(address: string, target: Target, secureContext: SecureContext):
     port: target.port,
     secureContext,
     rejectUnauthorized: true,
-    ALPNProtocols: ['http/1.1'],
+    ALPNProtocols: [...(target.protocols ?? ['http/1.1'])],
     ...(target.serverName === null ? {} : { servername: target.serverName }),
   });
   socket.setNoDelay(true);

@@ -12,13 +12,13 @@
  * 4. A request is written once: a library that wanted to send it again is stopped.
  */
 import { setMaxListeners } from 'node:events';
-import type { Dispatcher } from 'undici';
 import { type FetchRequest, type FetchResult, type Header, PAUSED_MS_MAX } from '../domain/fetching.js';
 import { Body } from './body.js';
 import type { BodyBudget, Flow } from './budget.js';
 import type { Deadlines, Timed } from './deadlines.js';
 import { type FailureCode, Fault, isLengthMismatch, type Ruling, rulingOf } from './failure.js';
-import type { Line } from './line.js';
+import type { Line, LineListener } from './line.js';
+import { Stopwatch } from './stopwatch.js';
 
 export interface ExchangeParts {
   readonly request: FetchRequest;
@@ -43,13 +43,10 @@ interface Answer {
 /** How it ends with the line destroyed: as a failure, or as an answer that is kept, perhaps cut at its bound. */
 type Ending = { readonly kind: 'failed'; readonly ruling: Ruling } | { readonly kind: 'kept'; readonly cut: boolean };
 
-export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
+export class Exchange implements LineListener, Timed, Flow {
   readonly #parts: ExchangeParts;
-  readonly #startedAtMs: number;
+  readonly #watch: Stopwatch;
   readonly #onAbort = () => this.#breakOff('interrupted', 'given up');
-  #deadlineAtMs: number;
-  #pausedAtMs: number | null = null;
-  #pausedMs = 0;
   #written = false;
   #onUsedSocket = false;
   #answer: Answer | null = null;
@@ -57,12 +54,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
 
   constructor(parts: ExchangeParts) {
     this.#parts = parts;
-    this.#startedAtMs = parts.clock.monotonicMs();
-    this.#deadlineAtMs = this.#startedAtMs + parts.request.deadlineMs;
+    this.#watch = new Stopwatch(parts.clock, parts.request.deadlineMs);
   }
 
   get deadlineAtMs(): number {
-    return this.#pausedAtMs === null ? this.#deadlineAtMs : this.#pausedAtMs + PAUSED_MS_MAX - this.#pausedMs;
+    return this.#watch.deadlineAtMs;
   }
 
   start(): void {
@@ -77,7 +73,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   }
 
   expire(): void {
-    if (this.#pausedAtMs !== null) {
+    if (this.#watch.isPaused) {
       return this.#breakOff('interrupted', `paused for ${PAUSED_MS_MAX} ms, as too many bodies were in memory`);
     }
     const late = this.#bytesReceived() > 0;
@@ -85,12 +81,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   }
 
   pause(): void {
-    this.#pausedAtMs = this.#parts.clock.monotonicMs();
+    this.#watch.pause();
     this.#parts.line.hold();
   }
 
   resume(): void {
-    this.#countPause();
+    this.#watch.resume();
     if (this.#ending !== null) return;
     this.#parts.line.flow();
   }
@@ -106,10 +102,10 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
     this.#breakOff('protocol_error', 'the server changed the protocol unasked');
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, _headers: unknown, text?: string): void {
+  onResponseStart(head: { readonly rawHeaders?: unknown }, status: number, _headers: unknown, text?: string): void {
     if (status === 101) return this.#breakOff('protocol_error', 'the server changed the protocol unasked');
     if (status < 200 || this.#ending !== null) return;
-    const headers = headersOf(controller.rawHeaders);
+    const headers = headersOf(head.rawHeaders);
     const declared = isBodiless(status) ? null : declaredLength(headers);
     this.#answer = { status, statusText: text ?? '', headers, body: new Body(declared) };
     const { bodyBytesMax, cutAtBound } = this.#parts.request;
@@ -118,7 +114,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
     }
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, piece: Buffer): void {
+  onResponseData(_head: unknown, piece: Buffer): void {
     if (this.#ending !== null || this.#answer === null) return;
     const { bodyBytesMax, cutAtBound } = this.#parts.request;
     const room = bodyBytesMax - this.#answer.body.length;
@@ -139,12 +135,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
     this.#tell(this.#answer, false, true);
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+  onResponseError(_head: unknown, error: Error): void {
     // The Content-Length of a 304 is that of the body it doesn't have (RFC 9110 §8.6); the library takes it for a promise.
     if (isLengthMismatch(error) && this.#answer !== null && isBodiless(this.#answer.status)) {
       return this.#end({ kind: 'kept', cut: false }, new Fault('truncated', 'no body'));
     }
-    const { code, detail } = rulingOf(error, this.#answer !== null);
+    const { code, detail } = rulingOf(error, {
+      answered: this.#answer !== null,
+      speaksHttp: this.#parts.line.speaksHttp,
+    });
     this.#breakOff(code, detail);
   }
 
@@ -161,15 +160,15 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   #end(ending: Ending, fault: Fault): void {
     if (this.#ending !== null) return;
     this.#ending = ending;
-    this.#countPause();
-    const durationMs = this.#durationMs();
+    this.#watch.resume();
+    const { durationMs } = this.#watch;
     void this.#parts.line.destroy(fault).then(() => {
       if (ending.kind === 'kept') this.#tell(this.#answer, ending.cut, false, durationMs);
       else this.#tellFailure(ending.ruling, durationMs);
     });
   }
 
-  #tell(answer: Answer | null, cut: boolean, whole: boolean, durationMs = this.#durationMs()): void {
+  #tell(answer: Answer | null, cut: boolean, whole: boolean, durationMs = this.#watch.durationMs): void {
     if (answer === null)
       return this.#tellFailure({ code: 'protocol_error', detail: 'an end without an answer' }, durationMs);
     const { line, budget } = this.#parts;
@@ -214,19 +213,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed, Flow {
   #bytesReceived(): number {
     return this.#answer?.body.length ?? 0;
   }
-
-  #durationMs(): number {
-    return this.#parts.clock.monotonicMs() - this.#startedAtMs - this.#pausedMs;
-  }
-
-  /** A pause moves the deadline; counted once, however it ends. */
-  #countPause(): void {
-    if (this.#pausedAtMs === null) return;
-    const pausedMs = this.#parts.clock.monotonicMs() - this.#pausedAtMs;
-    this.#pausedAtMs = null;
-    this.#pausedMs += pausedMs;
-    this.#deadlineAtMs += pausedMs;
-  }
 }
 
 /** RFC 9112 §6.3: these end with their header block. */
@@ -239,7 +225,7 @@ function headOf(raw: string | null, status: number): string | null {
   return raw?.startsWith('HTTP/') && Number(raw.slice(9, 12)) === status ? raw : null;
 }
 
-function headersOf(raw: Dispatcher.DispatchController['rawHeaders']): Header[] {
+function headersOf(raw: unknown): Header[] {
   const headers: Header[] = [];
   if (!Array.isArray(raw)) return headers;
   for (let i = 0; i + 1 < raw.length; i += 2) headers.push([latin1(raw[i]), latin1(raw[i + 1])]);

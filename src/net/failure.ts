@@ -52,13 +52,18 @@ export function isLengthMismatch(error: Error): boolean {
   return systemCodeOf(error) === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH';
 }
 
-/**
- * Names a fault on an established connection.
- * @param answered whether the header block of the answer was complete
- */
-export function rulingOf(error: Error, answered: boolean): Ruling {
+/** How far an answer had come when its connection failed. */
+export interface Progress {
+  /** Its header block was complete. */
+  readonly answered: boolean;
+  /** What came first is the beginning of a status line. */
+  readonly speaksHttp: boolean;
+}
+
+/** Names a fault on an established connection. */
+export function rulingOf(error: Error, progress: Progress): Ruling {
   if (error instanceof Fault) return { code: error.code, detail: error.detail };
-  return { code: codeOf(error, answered), detail: detailOf(error) };
+  return { code: codeOf(error, progress), detail: detailOf(error) };
 }
 
 /**
@@ -72,17 +77,18 @@ export function connectFault(error: Error, handshaking: boolean): Fault {
   return new Fault(handshaking && !reset ? 'tls_failed' : 'connect_failed', detailOf(error));
 }
 
-function codeOf(error: Error, answered: boolean): FailureCode {
+function codeOf(error: Error, progress: Progress): FailureCode {
+  const { answered } = progress;
   const code = systemCodeOf(error);
   if (RESET_CODES.has(code)) return 'connection_reset';
   if (error.name === 'HTTPParserError')
-    return error.message.includes(EOF_MESSAGE) ? cutShort(answered) : 'protocol_error';
+    return error.message.includes(EOF_MESSAGE) ? cutShort(answered) : misspoken(progress);
   switch (code) {
     case 'UND_ERR_SOCKET':
       return PROTOCOL_MESSAGES.has(error.message) ? 'protocol_error' : cutShort(answered);
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
       // The client's parser also says so of any fault in a header block behind a Content-Length.
-      return answered ? 'truncated' : 'protocol_error';
+      return answered ? 'truncated' : misspoken(progress);
     case 'UND_ERR_HEADERS_OVERFLOW':
       return 'header_overflow';
     case 'UND_ERR_DESTROYED':
@@ -92,6 +98,11 @@ function codeOf(error: Error, answered: boolean): FailureCode {
     default:
       return /^(?:EPROTO|ERR_TLS_|ERR_SSL_|CERT_)/.test(code) ? 'tls_failed' : 'protocol_error';
   }
+}
+
+/** The parser is strict on purpose: what two programs read in two ways is how one answer is smuggled into another. */
+function misspoken({ answered, speaksHttp }: Progress): FailureCode {
+  return speaksHttp && !answered ? 'not_strict_http' : 'protocol_error';
 }
 
 function cutShort(answered: boolean): FailureCode {

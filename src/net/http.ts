@@ -24,6 +24,8 @@ export interface HttpClientOptions {
   readonly guard: GuardRules;
   /** `ca`: PEM certificates that are trusted beside the platform's roots. */
   readonly tls?: { readonly ca?: string };
+  /** Whether HTTP/2 is offered where TLS is spoken; it is where nothing is said. */
+  readonly http2?: boolean;
   readonly socketsMax: number;
   readonly keepAliveMs: number;
   readonly clock: { monotonicMs(): number };
@@ -56,6 +58,8 @@ class LineClient implements HttpClient {
   readonly #idle = new Map<string, Line>();
   readonly #lent = new Set<Line>();
   readonly #dying = new Set<Line>();
+  /** Keys of lines whose servers chose HTTP/2 and do not master it, the oldest first. */
+  readonly #unfit = new Set<string>();
   #socketsOpen = 0;
   #closing = false;
 
@@ -106,8 +110,10 @@ class LineClient implements HttpClient {
     const key = `${request.origin} ${request.address.address} ${request.headerBytesMax}`;
     const kept = this.#idle.get(key);
     this.#idle.delete(key);
-    if (kept === undefined) this.#makeRoom();
-    const line = kept ?? this.#open(request, key);
+    if (kept !== undefined && !kept.isUsable) this.#discard(kept, 'it takes no further request');
+    const usable = kept?.isUsable === true ? kept : null;
+    if (usable === null) this.#makeRoom();
+    const line = usable ?? this.#open(request, key);
     this.#lent.add(line);
     return line;
   }
@@ -115,7 +121,7 @@ class LineClient implements HttpClient {
   #giveBack(line: Line, whole: boolean): void {
     this.#lent.delete(line);
     if (!whole) return;
-    if (this.#closing || this.#idle.has(line.key)) this.#discard(line, 'not needed any more');
+    if (this.#closing || !line.isUsable || this.#idle.has(line.key)) this.#discard(line, 'not needed any more');
     else this.#idle.set(line.key, line);
   }
 
@@ -127,11 +133,21 @@ class LineClient implements HttpClient {
       trust: this.#trust,
       keepAliveMs: this.#options.keepAliveMs,
       headerBytesMax: request.headerBytesMax,
+      http2: this.#options.http2 !== false && !this.#unfit.has(key),
+      onHttp2Unfit: () => this.#remember(key),
       onSockets: (change) => {
         this.#socketsOpen += change;
       },
       onClosed: (line) => this.#forget(line),
     });
+  }
+
+  #remember(unfit: string): void {
+    for (const oldest of this.#unfit) {
+      if (this.#unfit.size < UNFIT_MAX) break;
+      this.#unfit.delete(oldest);
+    }
+    this.#unfit.add(unfit);
   }
 
   #makeRoom(): void {
@@ -153,6 +169,9 @@ class LineClient implements HttpClient {
     void line.destroy(new Fault('interrupted', why)).then(() => this.#dying.delete(line));
   }
 }
+
+/** Servers that are remembered for their HTTP/2; who is forgotten is merely tried once more. */
+const UNFIT_MAX = 10_000;
 
 /** The request target (RFC 9112 §3.2.1), byte for byte as the URL has it; null when the URL is not of the origin. */
 function pathOf(request: FetchRequest): string | null {

@@ -1,8 +1,10 @@
 /**
  * A line to one origin at one vetted address: an HTTP client with a single socket, lent to one exchange at a time.
  *
- * The HTTP library speaks the protocol; the line owns the socket under it, and looks at three things that the library
- * doesn't tell or doesn't do safely: the version in the status line, whether any byte of an answer came, and pausing.
+ * Where HTTP/2 may be spoken, the server chooses as the socket is opened (RFC 7301), and another library speaks it.
+ * The library of HTTP/1.1 speaks its protocol; the line owns the socket under it, and looks at three things that the
+ * library doesn't tell or doesn't do safely: the version in the status line, whether any byte of an answer came, and
+ * pausing.
  * (Pausing the library's parser makes a reset connection throw outside of any handler, so the socket is held instead:
  * it reads nothing, and the kernel slows the sender.)
  *
@@ -12,11 +14,13 @@
  */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import { Client, type Dispatcher } from 'undici';
+import type { TLSSocket } from 'node:tls';
+import { Client } from 'undici';
 import { openGuarded, type Target, type Trust } from './connect.js';
 import { Fault } from './failure.js';
 import { canonicalAddress } from './guard.js';
 import { Heads } from './heads.js';
+import { type AnswerListener, Http2Speaker } from './http2.js';
 
 export interface LineOptions {
   /** Under which its owner keeps it. */
@@ -26,10 +30,19 @@ export interface LineOptions {
   readonly trust: Trust;
   readonly keepAliveMs: number;
   readonly headerBytesMax: number;
+  /** Whether HTTP/2 is offered where TLS is spoken. */
+  readonly http2: boolean;
   /** A socket of this line opened (+1) or closed (-1). */
   readonly onSockets: (change: 1 | -1) => void;
   /** The socket of this line closed: nothing is lost if it is forgotten, unless it is lent. */
   readonly onClosed: (line: Line) => void;
+  /** The server has chosen HTTP/2 and does not master it. */
+  readonly onHttp2Unfit: (line: Line) => void;
+}
+
+/** The library of HTTP/1.1 tells one thing more. */
+export interface LineListener extends AnswerListener {
+  onRequestUpgrade(): void;
 }
 
 /** `HTTP/1.1`: enough of a status line to tell its version. */
@@ -46,9 +59,15 @@ export class Line {
   #broken = false;
   #statusLine = '';
   readonly #heads: Heads;
+  /** Once it is known. */
+  #http2: Http2Speaker | null = null;
+  /** Opened, and not yet with the library of HTTP/1.1. */
+  #opened: Socket | null = null;
+  #isChosen: boolean;
 
   constructor(options: LineOptions) {
     this.#options = options;
+    this.#isChosen = !options.http2 || !options.target.secure;
     this.#heads = new Heads(options.headerBytesMax);
     this.#client = new Client(options.origin, {
       connect: (_options, callback) => this.#connect(callback),
@@ -86,29 +105,67 @@ export class Line {
 
   /** Whether any byte came since the last request was written. */
   get answerBegan(): boolean {
-    return this.#statusLine !== '';
+    return this.#http2 === null ? this.#statusLine !== '' : this.#http2.answerBegan;
   }
 
   /** Whether the peer broke the connection, rather than closing it. */
   get isBroken(): boolean {
-    return this.#broken;
+    // With HTTP/2 the last frame says that an answer is whole, whatever becomes of the connection.
+    return this.#broken && this.#http2 === null;
   }
 
-  get httpVersion(): '1.0' | '1.1' {
+  /** Whether another request may go this way. */
+  get isUsable(): boolean {
+    return this.#http2 === null || this.#http2.isUsable;
+  }
+
+  /** Whether the answer began with `HTTP/1.`: without that much of a status line nothing is HTTP. */
+  get speaksHttp(): boolean {
+    return /^HTTP\/1\.\d/.test(this.#statusLine);
+  }
+
+  get httpVersion(): '1.0' | '1.1' | '2' {
+    if (this.#http2 !== null) return '2';
     return this.#statusLine.startsWith('HTTP/1.0') ? '1.0' : '1.1';
   }
 
   /** Of the last answer and of its request, as they went over the wire; null where they can't be had. */
   get rawHead(): string | null {
-    return this.#heads.received;
+    return this.#http2 === null ? this.#heads.received : null;
   }
 
   get sentHead(): string | null {
-    return this.#heads.sent;
+    return this.#http2 === null ? this.#heads.sent : null;
   }
 
-  dispatch(path: string, headers: string[], handler: Dispatcher.DispatchHandler): void {
-    this.#client.dispatch({ method: 'GET', path, headers }, handler);
+  dispatch(path: string, headers: string[], listener: LineListener): void {
+    if (this.#isChosen) return this.#speak(path, headers, listener);
+    this.#open(['h2', 'http/1.1'], (socket, fault) => {
+      if (socket === null) return listener.onResponseError(null, fault);
+      this.#isChosen = true;
+      if ((socket as TLSSocket).alpnProtocol === 'h2') this.#http2 = new Http2Speaker(socket, this.#options);
+      else this.#opened = socket;
+      this.#speak(path, headers, listener);
+    });
+  }
+
+  #speak(path: string, headers: string[], listener: LineListener): void {
+    if (this.#http2 === null) this.#client.dispatch({ method: 'GET', path, headers }, listener);
+    else this.#http2.dispatch(path, headers, this.#heeding(listener));
+  }
+
+  /** A server that chooses HTTP/2 and can't be understood is asked in HTTP/1.1 from then on. */
+  #heeding(listener: AnswerListener): AnswerListener {
+    return {
+      onRequestStart: () => listener.onRequestStart(),
+      onResponseStart: (...told) => listener.onResponseStart(...told),
+      onResponseData: (...told) => listener.onResponseData(...told),
+      onResponseEnd: () => listener.onResponseEnd(),
+      onResponseError: (head, error) => {
+        if (error instanceof Fault && error.code === 'protocol_error') this.#options.onHttp2Unfit(this);
+        listener.onResponseError(head, error);
+      },
+    };
   }
 
   /** To be called when a request is about to be written. */
@@ -121,10 +178,12 @@ export class Line {
   /** Stops reading; what the peer sends fills the kernel's buffer and then waits with him. */
   hold(): void {
     this.#held = true;
+    this.#http2?.hold();
   }
 
   flow(): void {
     this.#held = false;
+    if (this.#http2 !== null) return this.#http2.flow();
     queueMicrotask(() => this.#socket?.emit('readable'));
   }
 
@@ -132,18 +191,31 @@ export class Line {
   async destroy(fault: Fault): Promise<void> {
     this.#held = false;
     void this.#client.destroy(fault);
+    this.#http2?.destroy(fault);
     // While it is still connecting the library doesn't know the socket yet.
     this.#socket?.destroy(fault);
     await this.#closed;
   }
 
   #connect(callback: (...result: [null, Socket] | [Error, null]) => void): void {
-    openGuarded(this.#options.target, this.#options.trust, (socket) => this.#adopt(socket), {
+    const opened = this.#opened;
+    this.#opened = null;
+    // The library asks for a socket in the middle of its own work, and expects none before that is done.
+    if (opened !== null && !opened.destroyed) return queueMicrotask(() => callback(null, opened));
+    this.#open(['http/1.1'], (socket, fault) => (socket === null ? callback(fault, null) : callback(null, socket)));
+  }
+
+  #open(
+    protocols: readonly ('h2' | 'http/1.1')[],
+    done: (...result: [socket: Socket, fault: null] | [socket: null, fault: Fault]) => void,
+  ): void {
+    const { target, trust } = this.#options;
+    openGuarded({ ...target, protocols }, trust, (socket) => this.#adopt(socket), {
       opened: (socket) => {
         this.#remoteAddress = canonicalAddress(socket.remoteAddress ?? '') ?? '';
-        callback(null, socket);
+        done(socket, null);
       },
-      failed: (fault) => callback(fault, null),
+      failed: (fault) => done(null, fault),
     });
   }
 
@@ -157,6 +229,7 @@ export class Line {
       socket.once('close', () => {
         if (this.#socket === socket) this.#socket = null;
         this.#options.onSockets(-1);
+        if (this.#http2 !== null) this.#options.onClosed(this);
         resolve();
       });
     });

@@ -67,9 +67,12 @@ export function reachOf(result: FetchResult): Reach | null {
     case 'timeout':
       return 'unreached';
     case 'truncated':
+    case 'undecodable':
+    case 'bomb':
     case 'too_slow':
     case 'too_large':
     case 'header_overflow':
+    case 'not_strict_http':
       return 'reached';
     case 'tls_failed':
     case 'protocol_error':

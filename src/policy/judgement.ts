@@ -102,6 +102,7 @@ const ROW_OF_CODE = {
   protocol_error:     'no_answer',
   dns_not_found:      'no_answer',
   dns_failed:         'no_answer',
+  not_strict_http:    'beyond_bound',
   truncated:          'broken_body',
   undecodable:        'broken_body',
   too_slow:           'too_slow',

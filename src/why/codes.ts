@@ -159,6 +159,11 @@ export const CODE_WORDS: Readonly<Record<Code, CodeWords>> = {
     follows: RETRIED,
     advice: 'Look what listens on that port.',
   },
+  not_strict_http: {
+    said: 'the answer breaks the rules by which HTTP is written, so that it could be read in more than one way',
+    follows: OVER,
+    advice: 'Only the site can mend that; a browser (`browser.endpoint`) may be less strict.',
+  },
   tls_failed: {
     said: 'no secure connection could be made',
     follows: RETRIED,

@@ -30,6 +30,7 @@ describe('layers', () => {
     expect(config.fetch).toEqual({
       slots: 256,
       timeoutMs: 20_000,
+      http2: true,
       bytesMax: 16_777_216,
       headerBytesMax: 65_536,
       socketsMax: 1_024,

@@ -253,7 +253,7 @@ describe('what a server does wrong (S2)', () => {
     [
       'line feeds only',
       (socket) => socket.write('HTTP/1.1 200 OK\nContent-Length: 5\n\nhello'),
-      'protocol_error',
+      'not_strict_http',
       null,
     ],
     [
@@ -271,13 +271,13 @@ describe('what a server does wrong (S2)', () => {
     [
       'two equal lengths',
       (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 5\r\n\r\nhello'),
-      'protocol_error',
+      'not_strict_http',
       null,
     ],
     [
       'a length and chunks',
       (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'),
-      'protocol_error',
+      'not_strict_http',
       null,
     ],
     [

@@ -53,8 +53,8 @@ const many = (count: number, reach: Reach, fromMs = 0): [string, Reach, number][
 describe('what a request says of our way to its host', () => {
   it('any answer is one: an error of the server, a broken body, a slow one', () => {
     expect(reachOf(response)).toBe('reached');
-    for (const code of ['truncated', 'too_slow', 'too_large', 'header_overflow'] as const)
-      expect(reachOf(failure({ code }))).toBe('reached');
+    const codes = ['truncated', 'undecodable', 'bomb', 'too_slow', 'too_large', 'header_overflow'] as const;
+    for (const code of [...codes, 'not_strict_http'] as const) expect(reachOf(failure({ code }))).toBe('reached');
     for (const code of ['connection_reset', 'timeout', 'protocol_error'] as const)
       expect(reachOf(failure({ code, status: 200 }))).toBe('reached');
   });
