@@ -300,16 +300,9 @@ export interface ConfigOptions {
     readonly sites?: readonly string[];
     /**
      * The browser, with its version, whose handshake and headers are sent.
-     * "chrome131" or "chrome136" or "chrome142" or "chrome151" or "firefox133" or "firefox135" or "firefox144". Default: `"chrome151"`.
+     * "chrome136" or "chrome142" or "chrome151" or "firefox135" or "firefox144". Default: `"chrome151"`.
      */
-    readonly browser?:
-      | 'chrome131'
-      | 'chrome136'
-      | 'chrome142'
-      | 'chrome151'
-      | 'firefox133'
-      | 'firefox135'
-      | 'firefox144';
+    readonly browser?: 'chrome136' | 'chrome142' | 'chrome151' | 'firefox135' | 'firefox144';
     /**
      * The mailbox or URL that goes with it as From; none: the contact of the user agent.
      * A text or null. Default: `null`.

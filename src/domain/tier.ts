@@ -6,14 +6,6 @@
 export type Tier = 1 | 2 | 3;
 
 /** What tier 2 can pass for: by name and version, as a handshake is that of one version. */
-export const BROWSERS = [
-  'chrome131',
-  'chrome136',
-  'chrome142',
-  'chrome151',
-  'firefox133',
-  'firefox135',
-  'firefox144',
-] as const;
+export const BROWSERS = ['chrome136', 'chrome142', 'chrome151', 'firefox135', 'firefox144'] as const;
 
 export type Browser = (typeof BROWSERS)[number];

@@ -68,7 +68,7 @@ export class Heads {
 }
 
 /** Behind the first blank line; null when there is none. A line may end without CR (RFC 9112 §2.2). */
-function endOfHead(bytes: Buffer): number | null {
+export function endOfHead(bytes: Buffer): number | null {
   const usual = bytes.indexOf('\n\r\n');
   const bare = (usual < 0 ? bytes : bytes.subarray(0, usual)).indexOf('\n\n');
   if (bare >= 0) return bare + 2;
@@ -76,6 +76,6 @@ function endOfHead(bytes: Buffer): number | null {
 }
 
 /** 101 is no interim answer: after it HTTP is no longer spoken. */
-function isInterim(head: string): boolean {
+export function isInterim(head: string): boolean {
   return /^HTTP\/\d\.\d 1(?!01)\d\d(?!\d)/.test(head);
 }

@@ -148,10 +148,20 @@ export class Impersonation implements Timed, Flow {
     const reader = answered.body.getReader();
     for (;;) {
       const { done, value } = await this.#unlessBroken(reader.read());
-      if (done) return false;
+      if (done) {
+        this.#compare(this.#answer.body, isCoded ? null : lengthIn(answered.headers));
+        return false;
+      }
       if (this.#keep(this.#answer.body, value, isCoded)) return true;
       await this.#unlessBroken(this.#wayOn);
     }
+  }
+
+  /** The client takes some resets of a stream for its end; the length that was declared tells, where there is one. */
+  #compare({ length }: Body, declared: number | null): void {
+    const status = this.#answer?.status;
+    if (declared === null || length >= declared || status === 204 || status === 304) return;
+    this.#breakOff('truncated', `${length} bytes of ${declared} came`);
   }
 
   /** @returns whether it is cut here */

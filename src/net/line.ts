@@ -4,7 +4,7 @@
  * Where HTTP/2 may be spoken, the server chooses as the socket is opened (RFC 7301), and another library speaks it.
  * The library of HTTP/1.1 speaks its protocol; the line owns the socket under it, and looks at three things that the
  * library doesn't tell or doesn't do safely: the version in the status line, whether any byte of an answer came, and
- * pausing.
+ * pausing; and a gate spares it what it would refuse although the standard says how it is to be read.
  * (Pausing the library's parser makes a reset connection throw outside of any handler, so the socket is held instead:
  * it reads nothing, and the kernel slows the sender.)
  *
@@ -19,6 +19,7 @@ import { Client } from 'undici';
 import { openGuarded, type Target, type Trust } from './connect.js';
 import { Fault } from './failure.js';
 import { canonicalAddress } from './guard.js';
+import { HeadGate } from './head-gate.js';
 import { Heads } from './heads.js';
 import { type AnswerListener, Http2Speaker } from './http2.js';
 
@@ -59,6 +60,7 @@ export class Line {
   #broken = false;
   #statusLine = '';
   readonly #heads: Heads;
+  readonly #gate: HeadGate;
   /** Once it is known. */
   #http2: Http2Speaker | null = null;
   /** Opened, and not yet with the library of HTTP/1.1. */
@@ -69,6 +71,7 @@ export class Line {
     this.#options = options;
     this.#isChosen = !options.http2 || !options.target.secure;
     this.#heads = new Heads(options.headerBytesMax);
+    this.#gate = new HeadGate(options.headerBytesMax);
     this.#client = new Client(options.origin, {
       connect: (_options, callback) => this.#connect(callback),
       pipelining: 1,
@@ -173,6 +176,7 @@ export class Line {
     this.#requestsOnSocket++;
     this.#statusLine = '';
     this.#heads.begin();
+    this.#gate.begin();
   }
 
   /** Stops reading; what the peer sends fills the kernel's buffer and then waits with him. */
@@ -239,11 +243,14 @@ export class Line {
     const read = socket.read.bind(socket);
     socket.read = (size?: number) => {
       if (this.#held && size !== 0) return null;
-      const chunk: Buffer | null = read(size);
-      if (chunk === null) return null;
-      if (this.#statusLine.length < VERSION_OCTETS) this.#noteStatusLine(chunk);
-      this.#heads.receive(chunk);
-      return chunk;
+      for (;;) {
+        const chunk: Buffer | null = read(size);
+        if (chunk === null) return null;
+        if (this.#statusLine.length < VERSION_OCTETS) this.#noteStatusLine(chunk);
+        this.#heads.receive(chunk);
+        const seen = this.#gate.pass(chunk);
+        if (seen !== null) return seen;
+      }
     };
     const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
     socket.write = (...given: unknown[]) => {

@@ -10,9 +10,11 @@
  * 2. Beyond 1 MiB the output is at most 100 times what came.
  * 3. Nothing throws.
  */
-import { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
+import * as zlib from 'node:zlib';
 import type { Header } from '../domain/fetching.js';
 import { headerValues } from './headers.js';
+
+const { brotliDecompressSync, constants, gunzipSync, inflateRawSync, inflateSync } = zlib;
 
 /** More codings than these come from bombs only. */
 export const CODINGS_MAX = 2;
@@ -31,6 +33,8 @@ const CODINGS: ReadonlyMap<string, Coding> = new Map([
   ['x-gzip', gunzip],
   ['deflate', inflate],
   ['br', brotli],
+  // RFC 8878, where the runtime has it; it is asked for nowhere.
+  ...('zstdDecompressSync' in zlib ? [['zstd', zstd] as const] : []),
 ]);
 
 /**
@@ -110,9 +114,60 @@ function zlibOptions(outputBytesMax: number, cut: boolean) {
   };
 }
 
-/** RFC 1952, several members and zero padding included. */
+/** RFC 1952, several members and zero padding included; what stands behind the last member and is none is left. */
 function gunzip(bytes: Uint8Array, outputBytesMax: number, cut: boolean): Uint8Array {
-  return gunzipSync(bytes, zlibOptions(outputBytesMax, cut));
+  const options = zlibOptions(outputBytesMax, cut);
+  try {
+    return gunzipSync(bytes, options);
+  } catch (error) {
+    if (isOverBound(error)) throw error;
+    const end = endOfMembers(bytes, options);
+    if (end === 0 || end === bytes.length || bytes[end] === GZIP_MAGIC[0]) throw error;
+    return gunzipSync(bytes.subarray(0, end), options);
+  }
+}
+
+const GZIP_MAGIC = [0x1f, 0x8b] as const;
+const GZIP_TRAILER_BYTES = 8;
+/** An engine is made for each that is looked at: bodies of more members, with something behind them, are not for people. */
+const MEMBERS_SEARCHED_MAX = 1_000;
+
+/** Where the last whole member ends. Each is undone once for it, under the same bound. */
+function endOfMembers(bytes: Uint8Array, options: ReturnType<typeof zlibOptions>): number {
+  let end = 0;
+  let members = 0;
+  for (let start = startOfDeflated(bytes, 0); start !== null; start = startOfDeflated(bytes, end)) {
+    if (++members > MEMBERS_SEARCHED_MAX) return 0;
+    const behind = start + deflatedBytesAt(bytes.subarray(start), options) + GZIP_TRAILER_BYTES;
+    if (behind > bytes.length) return end;
+    end = behind;
+  }
+  return end;
+}
+
+/** How much of it is deflated. @throws Error when the stream is broken, or ends too soon */
+function deflatedBytesAt(bytes: Uint8Array, options: ReturnType<typeof zlibOptions>): number {
+  // With `info` the engine comes beside the output, and knows how much it has read; the types don't say so.
+  const { engine } = inflateRawSync(bytes, { ...options, info: true }) as unknown as {
+    readonly engine: { readonly bytesWritten: number };
+  };
+  return engine.bytesWritten;
+}
+
+/** Behind the header of the member that begins there (RFC 1952 §2.3); null where none does. */
+function startOfDeflated(bytes: Uint8Array, start: number): number | null {
+  if (bytes[start] !== GZIP_MAGIC[0] || bytes[start + 1] !== GZIP_MAGIC[1] || bytes[start + 2] !== 8) return null;
+  const flags = bytes[start + 3] ?? 0;
+  let at = start + 10;
+  if ((flags & 4) !== 0) at += 2 + (bytes[at] ?? 0) + 256 * (bytes[at + 1] ?? 0);
+  for (const flag of [8, 16]) {
+    if ((flags & flag) === 0) continue;
+    const zero = bytes.indexOf(0, at);
+    if (zero === -1) return null;
+    at = zero + 1;
+  }
+  if ((flags & 2) !== 0) at += 2;
+  return at < bytes.length ? at : null;
 }
 
 /** RFC 9110 §8.4.1.2 says zlib (RFC 1950); the raw form (RFC 1951) comes as well. */
@@ -139,4 +194,19 @@ function brotli(bytes: Uint8Array, outputBytesMax: number, cut: boolean): Uint8A
     maxOutputLength: Math.max(1, outputBytesMax),
     finishFlush: cut ? constants.BROTLI_OPERATION_FLUSH : constants.BROTLI_OPERATION_FINISH,
   });
+}
+
+function zstd(bytes: Uint8Array, outputBytesMax: number, cut: boolean): Uint8Array {
+  const { zstdDecompressSync, constants: all } = zlib as unknown as ZstdInRuntime;
+  return zstdDecompressSync(bytes, {
+    chunkSize: CHUNK_BYTES,
+    maxOutputLength: Math.max(1, outputBytesMax),
+    finishFlush: cut ? all.ZSTD_e_flush : all.ZSTD_e_end,
+  });
+}
+
+/** Later runtimes have it; the types are those of the oldest that is supported. */
+interface ZstdInRuntime {
+  zstdDecompressSync(bytes: Uint8Array, options: object): Uint8Array;
+  readonly constants: { readonly ZSTD_e_flush: number; readonly ZSTD_e_end: number };
 }

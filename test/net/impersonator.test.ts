@@ -11,6 +11,7 @@ import {
   type ImpersonatorOptions,
 } from '../../src/net/impersonator.js';
 import { authority, type Identity } from './identity.js';
+import * as raw from './raw-http2.js';
 import { type Misbehaviour, RawServer } from './raw-server.js';
 
 const rootsBefore = process.env['SSL_CERT_FILE'];
@@ -477,23 +478,43 @@ describe('what a server does wrong (S2)', () => {
     );
   });
 
-  it('over HTTP/2: streams that are reset and sessions that go', async () => {
-    const server = await http2ServerWith((stream, path) => {
-      if (path === '/refused') return stream.close(7);
-      stream.respond({ ':status': 200, 'content-length': '1000' });
-      stream.write('abc');
-      setTimeout(() => (path === '/reset' ? stream.close(2) : stream.session?.destroy()), 50);
-    });
+  it.each([0, 1, 2, 7, 8, 11])('over HTTP/2: a body that ends with a reset of its stream (%d)', async (code) => {
     const impersonator = await impersonatorWith();
-    expect(failure(await impersonator.fetch(requestTo(server, { ...secure, path: '/reset' }), signal)).code).toBe(
-      'truncated',
-    );
-    expect(failure(await impersonator.fetch(requestTo(server, { ...secure, path: '/gone' }), signal)).code).toMatch(
-      /truncated|connection_reset/,
-    );
-    expect(
-      failure(await impersonator.fetch(requestTo(server, { ...secure, path: '/refused' }), signal)).status,
-    ).toBeNull();
+    const reset = (stream: number) => raw.frame(raw.RST_STREAM, 0, stream, raw.number32(code));
+    const half = gzipSync('words '.repeat(100)).subarray(0, 30);
+    const bodies = [
+      [{ 'content-length': '1000' }, Buffer.from('hello')],
+      [{ 'content-encoding': 'gzip' }, half],
+    ] as const;
+    for (const [headers, body] of bodies) {
+      const server = await raw.RawHttp2Server.start(site, (socket, stream) =>
+        socket.write(Buffer.concat([raw.answer(stream, headers), raw.frame(raw.DATA, 0, stream, body), reset(stream)])),
+      );
+      onTestFinished(() => server.stop());
+      const result = failure(await impersonator.fetch(requestTo(server, secure), signal));
+      expect(result.code, result.detail).toMatch(/truncated|undecodable/);
+    }
+  });
+
+  it('over HTTP/2: a server that refuses, goes away, or breaks off', async () => {
+    const goaway = raw.frame(raw.GOAWAY, 0, 0, Buffer.concat([raw.number32(0), raw.number32(0)]));
+    const ways: ((socket: Socket, stream: number) => unknown)[] = [
+      (socket) => socket.end(),
+      (socket) => socket.end(goaway),
+      (socket, stream) => socket.write(raw.frame(raw.RST_STREAM, 0, stream, raw.number32(2))),
+      (socket, stream) => socket.write(raw.frame(raw.RST_STREAM, 0, stream, raw.number32(13))),
+    ];
+    const impersonator = await impersonatorWith();
+    for (const way of ways) {
+      const server = await raw.RawHttp2Server.start(site, way);
+      onTestFinished(() => server.stop());
+      const result = failure(await impersonator.fetch(requestTo(server, secure), signal));
+      expect(result.code, result.detail).toMatch(/connection_reset|protocol_error/);
+      expect(result.status).toBeNull();
+      // P1: whatever the client makes of it, there is no second connection.
+      expect(server.connections).toBe(1);
+      await server.deserted();
+    }
   });
 });
 

@@ -3,7 +3,8 @@
  * U: URLs and links. T: charsets. H: bodies and types.
  */
 import { spawnSync } from 'node:child_process';
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+import * as zlib from 'node:zlib';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Header } from '../../src/domain/fetching.js';
 import { charsetOf, decodeText } from '../../src/page/charset.js';
@@ -11,6 +12,8 @@ import { parse } from '../../src/page/parse.js';
 import { canonicalise, URL_LENGTH_MAX } from '../../src/policy/canonical.js';
 import { type CompiledWorker, compileWorker } from './compiled-worker.js';
 import { html, pageOf, parsed, taskOf } from './tasks.js';
+
+const { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } = zlib;
 
 function linksOf(source: string | Uint8Array, headers = html(), url = 'http://w.example/dir/page?id=9'): string[] {
   return pageOf(parse(taskOf(source, { headers, url }))).links.map((link) => link.url);
@@ -209,6 +212,97 @@ describe('bodies', () => {
     expect(pageOf(parse(taskOf(body, { headers: coded(coding) })))).toMatchObject({ title: 'read', links: [{}] });
   });
 
+  it.each(['garbage', '\n', '\r\n', '<!-- cached -->', '\0\0x', '\x8b\x1f', 'x'.repeat(100_000)])(
+    'H19: what stands behind a whole body and is no part of it is left: %j',
+    (tail) => {
+      const body = 'x'.repeat(70_000) + TEXT;
+      for (const [coding, whole] of [
+        ['gzip', gzipSync(body)],
+        ['gzip', Buffer.concat([gzipSync(body.slice(0, 500)), gzipSync(body.slice(500))])],
+        ['deflate', deflateSync(body)],
+        ['deflate', deflateRawSync(body)],
+        ['br', brotliCompressSync(body)],
+      ] as const) {
+        const longer = Buffer.concat([whole, Buffer.from(tail, 'latin1')]);
+        expect(pageOf(parse(taskOf(longer, { headers: coded(coding) }))).title, coding).toBe('read');
+      }
+    },
+  );
+
+  it('H19: behind a thousand members, and behind one more', () => {
+    const members = (count: number) => [
+      ...Array<Uint8Array>(count - 1).fill(gzipSync('')),
+      gzipSync(TEXT),
+      Buffer.from('x'),
+    ];
+    const reading = (count: number) => parse(taskOf(Buffer.concat(members(count)), { headers: coded('gzip') }));
+    expect(pageOf(reading(1_000)).title).toBe('read');
+    expect(reading(1_001)).toMatchObject({ code: 'undecodable' });
+  });
+
+  it('H19: a further member that is broken, or ends too soon, breaks the body', () => {
+    const whole = gzipSync(TEXT);
+    for (let length = 1; length < whole.length; length++) {
+      const body = Buffer.concat([whole, whole.subarray(0, length)]);
+      expect(parse(taskOf(body, { headers: coded('gzip') })), `${length} bytes more`).toMatchObject({
+        code: 'undecodable',
+      });
+    }
+    const spoilt = Buffer.from(whole);
+    spoilt[whole.length - 5] = (spoilt[whole.length - 5] ?? 0) ^ 1;
+    for (const body of [spoilt, Buffer.concat([spoilt, Buffer.from('behind')])])
+      expect(parse(taskOf(body, { headers: coded('gzip') }))).toMatchObject({ code: 'undecodable' });
+  });
+
+  it('H19: headers of members with all that may stand in them (RFC 1952 §2.3)', () => {
+    const deflated = gzipSync(TEXT).subarray(10);
+    const name = Buffer.from('a name\0');
+    const extra = Buffer.from([3, 0, 1, 2, 3]);
+    for (let flags = 0; flags < 32; flags += 4) {
+      const fields = [extra, name, name].filter((_, i) => (flags & (4 << i)) !== 0);
+      const body = Buffer.concat([
+        Buffer.from([0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 3]),
+        ...fields,
+        deflated,
+        Buffer.from('behind'),
+      ]);
+      expect(pageOf(parse(taskOf(body, { headers: coded('gzip') }))).title, `flags ${flags}`).toBe('read');
+    }
+  });
+
+  it('H19: any bytes under any coding are a page, or undecodable, or a bomb; nothing throws', () => {
+    const coding = fc.constantFrom('gzip', 'x-gzip', 'deflate', 'br', 'zstd', 'gzip, br', 'br, deflate', 'identity');
+    const body = fc.oneof(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.tuple(fc.nat(60), fc.nat(255)).map(([at, octet]) => {
+        const spoilt = Buffer.from(gzipSync(TEXT));
+        spoilt[at % spoilt.length] = octet;
+        return Uint8Array.from(spoilt);
+      }),
+    );
+    fc.assert(
+      fc.property(coding, body, fc.boolean(), (name, bytes, cut) => {
+        const result = parse(taskOf(Uint8Array.from(bytes), { headers: coded(name), cut }));
+        if (result.kind === 'unparsed') expect(['undecodable', 'bomb']).toContain(result.code);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.skipIf(!('zstdDecompressSync' in zlib))(
+    'H15: zstd is undone, and its bombs are refused, where the runtime has it',
+    () => {
+      const compress = (zlib as unknown as { zstdCompressSync(bytes: Uint8Array): Uint8Array }).zstdCompressSync;
+      expect(pageOf(parse(taskOf(compress(Buffer.from(TEXT)), { headers: coded('zstd') }))).title).toBe('read');
+      const bomb = compress(Buffer.alloc(64 * 1024 * 1024));
+      expect(parse(taskOf(bomb, { headers: coded('zstd') }))).toMatchObject({ code: 'bomb' });
+    },
+  );
+
+  it.skipIf('zstdDecompressSync' in zlib)('H15: zstd is undecodable where the runtime has none', () => {
+    expect(parse(taskOf('x', { headers: coded('zstd') }))).toMatchObject({ code: 'undecodable' });
+  });
+
   it.each(['gzip', 'x-gzip', 'deflate', 'br', 'gzip, br'])('H19: nothing under %s is an empty page', (coding) => {
     expect(parsed(parse(taskOf('', { headers: coded(coding, ['Content-Length', '0']) })))).toMatchObject({
       decodedBytes: 0,
@@ -261,6 +355,10 @@ describe('bodies', () => {
       ['H14', 'gzip', huge],
       ['H14', 'gzip, gzip', gzipSync(huge)],
       ['H14', 'deflate', deflateSync(Buffer.alloc(64 * 1024 * 1024))],
+      ['H14', 'deflate', deflateRawSync(Buffer.alloc(64 * 1024 * 1024))],
+      ['H14', 'x-gzip', Buffer.concat([zeros, Buffer.from('behind')])],
+      ['H14', 'deflate, gzip', gzipSync(deflateSync(Buffer.alloc(64 * 1024 * 1024)))],
+      ['H15', 'gzip, br', brotliCompressSync(zeros)],
       ['H15', 'br', brotliCompressSync(Buffer.alloc(64 * 1024 * 1024))],
       ['H15', 'br, gzip', gzipSync(brotliCompressSync(Buffer.alloc(64 * 1024 * 1024)))],
     ])('%s: a bomb of %s is refused', (_case, coding, body) => {
