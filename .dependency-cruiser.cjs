@@ -50,6 +50,7 @@ module.exports = {
     // Archive records are made where the body is, and files get their length in the commit that the store writes.
     only('page', ['domain', 'plugins', 'policy', 'protocols', 'sinks', 'page'], ADAPTER),
     only('store', ['domain', 'policy', 'protocols', 'sinks', 'store'], ADAPTER),
+    only('sidecar', ['domain', 'policy', 'protocols', 'net', 'sidecar'], 'A service of its own, beside the crawl: it shares the guard with it.'),
     only('config', ['domain', 'policy', 'config'], 'Configuration is text turned into data.'),
     only('why', ['domain', 'plugins', 'policy', 'protocols', 'config', 'page', 'why'], 'Facts become sentences: no store, no clock.'),
     only('practice', ['practice'], 'The practice web judges the engine: it must share no code with it.'),

@@ -26,10 +26,12 @@ import type { Code } from './domain/outcome.js';
 import type { HostName } from './domain/host.js';
 import type { Tier } from './domain/tier.js';
 import type { Candidate } from './domain/url.js';
+import { secureContextOf } from './net/connect.js';
+import { createResolver, type Resolver } from './net/dns.js';
+import { type GuardRules, guardRules } from './net/guard.js';
 import { createHttpClient, type HttpClient } from './net/http.js';
 import { createImpersonator, type Impersonator } from './net/impersonator.js';
-import { createResolver } from './net/dns.js';
-import { type GuardRules, guardRules } from './net/guard.js';
+import { createSidecarClient, type SidecarClient } from './net/sidecar-client.js';
 import { candidate, isRefused } from './page/candidate.js';
 import { takeNotes } from './page/in-hand.js';
 import { loadPlugIns } from './page/plug-ins.js';
@@ -184,6 +186,7 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
   const servers = config.dns.servers.length === 0 ? {} : { servers: config.dns.servers };
   const names = createResolver({ guard, clock: SYSTEM_CLOCK, hosts: config.dns.hosts, ...servers });
   const net = plainClientOf(config, guard);
+  const rendering = browserTier(config, { guard, names });
   const store = await storeOf(options);
   const parsers = createParserThreads({
     threads: config.page.threads,
@@ -195,6 +198,7 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
     await parsers.close();
     names.close();
     await impersonator?.close();
+    await rendering?.close();
     await net.close();
     await store.close();
   };
@@ -207,7 +211,7 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
     const outside = {
       clock,
       chance: Math.random,
-      tiers: { 1: net, ...(impersonator === null ? {} : { 2: impersonator }) },
+      tiers: tiersOf(net, impersonator, rendering),
       names,
       parsers,
       logs: log,
@@ -233,6 +237,15 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
     await closing();
     throw error;
   }
+}
+
+/** A tier that this crawl does not have is absent. */
+function tiersOf(plain: FetchPort, impersonating: FetchPort | null, rendering: FetchPort | null): TierPorts {
+  return {
+    1: plain,
+    ...(impersonating === null ? {} : { 2: impersonating }),
+    ...(rendering === null ? {} : { 3: rendering }),
+  };
 }
 
 function plainClientOf(config: Config, guard: GuardRules): HttpClient {
@@ -427,6 +440,17 @@ function failureTermsOf({ retry, breaker }: Config): Pick<HostProps, 'retry' | '
       quarantine: { ...QUARANTINE, firstMs: breaker.quarantineSeconds * 1_000 },
     },
   };
+}
+
+/** Null: no page is rendered. */
+function browserTier(
+  { browser }: Config,
+  { guard, names }: { readonly guard: GuardRules; readonly names: Resolver },
+): SidecarClient | null {
+  if (browser.endpoint === null) return null;
+  const { endpoint, trustBackend: trusted } = browser;
+  const trust = { guard, secureContext: secureContextOf(undefined) };
+  return createSidecarClient({ endpoint, trusted, trust, names, clock: SYSTEM_CLOCK });
 }
 
 function egressTermsOf({ egress }: Config): EgressTerms | null {

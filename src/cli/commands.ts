@@ -11,6 +11,7 @@ import { judgeCommand } from './judge.js';
 import { inspectCommand } from './inspect.js';
 import { pauseCommand, resumeCommand } from './pause.js';
 import { practiceCommand } from './practice.js';
+import { sidecarCommand } from './sidecar.js';
 import { seedCommand } from './seed.js';
 import { simCommand } from './sim.js';
 import { statusCommand } from './status.js';
@@ -31,6 +32,7 @@ export const COMMANDS: readonly CommandFactory[] = [
   excludeCommand,
   practiceCommand,
   judgeCommand,
+  sidecarCommand,
   whyCommand,
   treeCommand,
   simCommand,

@@ -8,7 +8,7 @@ import { withJsonOption, wholeNumber } from './options.js';
 import { examples } from './program.js';
 import { CommandError, EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
 
-const PROFILES: readonly ProfileName[] = ['ordinary', 'faulty', 'demanding', 'wide', 'deep', 'flat'];
+const PROFILES: readonly ProfileName[] = ['ordinary', 'faulty', 'demanding', 'walled', 'wide', 'deep', 'flat'];
 
 /** A wide web has thousands. */
 const SEEDS_SHOWN_MAX = 5;

@@ -32,15 +32,8 @@ export function seedOf(text: string): Candidate {
   throw new CommandError(refusal, what, EXIT.usage, 'seed', advice);
 }
 
-/** Ends of a visit after which nothing more comes of a URL. */
-const LOST: ReadonlySet<OutcomeKind> = new Set([
-  'refused',
-  'missing',
-  'gone',
-  'challenged',
-  'blocked_by_robots',
-  'dead',
-]);
+/** Ends of a visit after which nothing more comes of a URL: what was challenged is tried in other ways, or later. */
+const LOST: ReadonlySet<OutcomeKind> = new Set(['refused', 'missing', 'gone', 'blocked_by_robots', 'dead']);
 
 /** Hears what the crawl tells, and remembers what concerns its seeds. */
 export class SeedFates {

@@ -342,6 +342,11 @@ export interface ConfigOptions {
      */
     readonly secondsPerHostAndDay?: number;
     /**
+     * The service guards its own connections: it is not told to go through this process.
+     * True or false. Default: `false`.
+     */
+    readonly trustBackend?: boolean;
+    /**
      * Give the service a rest after five failures in a row, while all else goes on; without, it is asked again and again.
      * True or false. Default: `true`.
      */

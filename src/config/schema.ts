@@ -301,6 +301,11 @@ export const configSchema = z.strictObject({
       "Of the browser's time that one host is granted in a day; what needs more waits for the next.",
       'seconds',
     ),
+    trustBackend: option(
+      z.boolean(),
+      false,
+      'The service guards its own connections: it is not told to go through this process.',
+    ),
     breaker: option(
       z.boolean(),
       true,

@@ -14,6 +14,7 @@ import { type Killer, MOMENTS, type Moment, openKiller, type Series, type Shot }
 import { pageText } from './pages.js';
 import { type Truth, truthOf } from './truth.js';
 import type { PracticeHost, PracticeWeb } from './web.js';
+import { behind, wallOf } from './walls.js';
 import { openWitness, type Witness } from './witness.js';
 
 export interface PracticeServerOptions {
@@ -163,7 +164,9 @@ function openSite(options: PracticeServerOptions, port: number, witness: Witness
     tally.requests += 1;
     tally.open += 1;
     const shot = killer.count();
-    const answer = conditional(answerTo(hostHeader, path), request.headers['if-none-match']);
+    const { cookie, 'if-none-match': ifNoneMatch } = request.headers;
+    const wall = wallOf(web, hostIn(web, hostHeader));
+    const answer = behind(wall, conditional(answerTo(hostHeader, path), ifNoneMatch), cookie);
     let ended = false;
     const exchange: Exchange = {
       response,
@@ -205,7 +208,7 @@ function openAttempts(
 ): (hostHeader: string, path: string) => Answer {
   const attempts = new Map<string, number>();
   return (hostHeader, path) => {
-    const host = web.hostNamed(hostHeader.replace(/\.?(:\d*)?$/, '').toLowerCase());
+    const host = hostIn(web, hostHeader);
     if (host === undefined) return NO_SUCH_HOST;
     const failures = answers.failuresOf(host, path);
     if (failures.length === 0) return answers.answerTo(host, path, 0);
@@ -298,4 +301,9 @@ function isMoment(word: string): word is Moment {
 
 function add(counts: Record<string, number>, key: string): void {
   counts[key] = (counts[key] ?? 0) + 1;
+}
+
+/** Of a Host header: with a port or not, and a dot at its end or not. */
+function hostIn(web: PracticeWeb, hostHeader: string): PracticeHost | undefined {
+  return web.hostNamed(hostHeader.replace(/\.?(:\d*)?$/, '').toLowerCase());
 }

@@ -30,7 +30,7 @@ import {
   SLOW_ROBOTS,
 } from './robots-kinds.js';
 
-export type ProfileName = 'ordinary' | 'faulty' | 'demanding' | 'wide' | 'deep' | 'flat';
+export type ProfileName = 'ordinary' | 'faulty' | 'demanding' | 'walled' | 'wide' | 'deep' | 'flat';
 
 export interface WebSettings {
   readonly seed: number;
@@ -127,6 +127,13 @@ const PROFILES: Record<ProfileName, Profile> = {
     slowRobots: SLOW_ROBOTS,
     mixture: DEMANDING_MIXTURE,
     sections: true,
+  },
+  walled: {
+    defaults: { hosts: 8, pages: 64, pageBytes: 'varied', linksPerPage: 8, branching: 4, seedHosts: 4 },
+    sizes: 'even',
+    robots: QUIET_ROBOTS,
+    mixture: PLAIN_MIXTURE,
+    sections: false,
   },
   wide: {
     defaults: { hosts: 2000, pages: 10_000, pageBytes: 8_000, linksPerPage: 20, branching: 4, seedHosts: 1 },

@@ -16,11 +16,13 @@ const REST_MS = 120_000;
 
 /**
  * @param deaths of lives that did not stop of their own accord
+ * @param roundsAtMs when all pages were asked for again: each has its ladder anew then
  * @param isForgetful what an answer was may be known to nobody: actors crash, power is lost, operators let a URL start afresh
  */
 export function judgeRequests(
   requests: readonly TieredRequest[],
   deaths: ReadonlyMap<Owner, Death>,
+  roundsAtMs: readonly number[],
   isForgetful: boolean,
   accuse: Accuse,
 ): void {
@@ -32,7 +34,9 @@ export function judgeRequests(
     last.set(url, request);
     if (before === undefined || isForgetful || before.answer === null || isForgotten(before, deaths)) continue;
     const isTop = before.tier === 3;
-    if (before.isDoor && !isTop && tier <= before.tier)
+    const endedAtMs = before.endedAtMs ?? before.beganAtMs;
+    const isAnew = roundsAtMs.some((atMs) => endedAtMs <= atMs && atMs <= request.beganAtMs);
+    if (before.isDoor && !isTop && !isAnew && tier <= before.tier)
       accuse('rung', `${url} was asked for by tier ${tier} after tier ${before.tier} had met a door`);
     const failed = before.answer === 'none' || before.answer >= 500 || before.answer === 429;
     if (failed && tier > before.tier)

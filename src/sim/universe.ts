@@ -172,6 +172,7 @@ class Universe {
   readonly #moments: Moment[] = [];
   readonly #crawls: RunningCrawl[] = [];
   readonly #powerLossesAtMs: number[] = [];
+  readonly #roundsAtMs: number[] = [];
   readonly #violations: UniverseViolation[] = [];
   /** Deeds that wait for a number of commits or requests, and for some milliseconds after it. */
   readonly #armed = { commit: new Map<number, [Deed, number][]>(), request: new Map<number, [Deed, number][]>() };
@@ -244,6 +245,7 @@ class Universe {
     await this.#makeGood();
     if (!this.#settings.again) return;
     this.#againSinceMs = this.#simulation.nowMs;
+    this.#roundsAtMs.push(this.#simulation.nowMs);
     while ((await this.#live()) !== 'done');
   }
 
@@ -265,6 +267,7 @@ class Universe {
       const life = this.#life;
       if (life?.told != null) {
         this.#tally.rounds += 1;
+        this.#roundsAtMs.push(this.#simulation.nowMs);
         const { told } = life;
         this.#simulation.as(life.owner, () => told.seed([...this.#truth().committed], true), 'ask for all again');
       }
@@ -617,7 +620,7 @@ class Universe {
     const { actorCrashes, powerLosses } = this.#tally;
     // What was excluded and is brought again starts afresh.
     const isForgetful = actorCrashes + powerLosses + this.#settings.exclusions > 0;
-    judgeRequests(this.#web.requests, this.#web.deaths, isForgetful, accuse);
+    judgeRequests(this.#web.requests, this.#web.deaths, this.#roundsAtMs, isForgetful, accuse);
     judgeCalls(this.#sidecar.calls, this.#tally.freezes > 0 ? GRANT_MS_MAX_FROZEN : GRANT_MS_MAX, accuse);
   }
 

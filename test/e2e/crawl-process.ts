@@ -40,6 +40,7 @@ export interface VisitLine {
   readonly outcome: string;
   readonly code: string;
   readonly status: number | null;
+  readonly tier: number;
 }
 
 export interface SummaryLine {

@@ -47,7 +47,7 @@ function rulesBroken(
   isForgetful = false,
 ): string[] {
   const broken: string[] = [];
-  judgeRequests(requests, deaths, isForgetful, (rule) => broken.push(rule));
+  judgeRequests(requests, deaths, [], isForgetful, (rule) => broken.push(rule));
   return broken;
 }
 

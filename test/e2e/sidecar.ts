@@ -1,0 +1,131 @@
+/**
+ * `orbweaver sidecar` as a process, looked at from outside: what it answers, and what it leaves behind.
+ *
+ * Processes and folders are found by the name that every one of them carries, not by what the service says of itself.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { findChromium } from '../../src/sidecar/chromium.js';
+import type { Answer } from '../../src/sidecar/protocol.js';
+import type { Health } from '../../src/sidecar/service.js';
+import { until } from './crawl-process.js';
+
+export const CHROMIUM = findChromium(undefined);
+
+export interface Sidecar {
+  readonly pid: number;
+  readonly endpoint: string;
+  ask(asked: object): Promise<Answer>;
+  health(): Promise<Health>;
+  /** Ends it with the signal; resolves when it is gone. */
+  end(signal: NodeJS.Signals): Promise<void>;
+}
+
+/** @param port 0 takes a free one */
+export async function startSidecar(port = 0): Promise<Sidecar> {
+  const settings = { 'guard.allow': ['127.0.0.1/32'], 'dns.hosts': { '*.test': '127.0.0.1' } };
+  const sets = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${JSON.stringify(value)}`]);
+  const words = [join(process.cwd(), 'dist/cli/main.js'), 'sidecar', '--port', String(port), '--json', ...sets];
+  const child: ChildProcess = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const gone = once(child, 'exit');
+  const early = gone.then(([code]) => Promise.reject(new Error(`the sidecar ended at once, with ${code}`)));
+  early.catch(() => {});
+  const told = once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line') as Promise<[string]>;
+  const [line] = await Promise.race([told, early]);
+  const { endpoint } = JSON.parse(line) as { endpoint: string };
+  const headers = { 'content-type': 'application/json' };
+  return {
+    pid: child.pid as number,
+    endpoint,
+    ask: async (asked) => {
+      const answer = await fetch(endpoint, { method: 'POST', headers, body: JSON.stringify(asked) });
+      return (await answer.json()) as Answer;
+    },
+    health: async () => (await (await fetch(new URL('/health', endpoint))).json()) as Health,
+    end: async (signal) => {
+      child.kill(signal);
+      await gone;
+    },
+  };
+}
+
+/** Browsers' processes of one sidecar. */
+export function browserProcesses({ pid }: Pick<Sidecar, 'pid'>): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isOf(name, pid))
+    .map(Number);
+}
+
+function isOf(process: string, sidecar: number): boolean {
+  try {
+    return readFileSync(`/proc/${process}/environ`, 'latin1').includes(`TMPDIR=${folderOf(sidecar)}`);
+  } catch {
+    return false;
+  }
+}
+
+export function folders({ pid }: Pick<Sidecar, 'pid'>): string[] {
+  return readdirSync(tmpdir()).filter((name) => join(tmpdir(), name).startsWith(folderOf(pid)));
+}
+
+function folderOf(pid: number): string {
+  return join(tmpdir(), `orbweaver-sidecar-${pid}-`);
+}
+
+/** Rejects when something is left after a while. */
+export function leavesNothing(sidecar: Pick<Sidecar, 'pid'>): Promise<void> {
+  const isClean = (): boolean => browserProcesses(sidecar).length === 0 && folders(sidecar).length === 0;
+  return until('nothing is left of the sidecar', isClean, 15_000);
+}
+
+export interface OddSite {
+  readonly port: number;
+  readonly asked: readonly string[];
+  close(): void;
+}
+
+/** Pages that hang, that open things, and that reach for what they should not. */
+export async function openOddSite(): Promise<OddSite> {
+  const asked: string[] = [];
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    const { pathname } = new URL(request.url ?? '/', 'http://site.test');
+    asked.push(pathname);
+    const page = PAGES[pathname];
+    if (page === undefined && pathname.startsWith('/part')) return void response.end('x');
+    if (pathname === '/file') {
+      return void response.writeHead(200, { 'content-disposition': 'attachment; filename=a.bin' }).end('bytes');
+    }
+    response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
+  };
+  const server: Server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    asked,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const PAGES: Readonly<Record<string, string>> = {
+  '/': '<title>A page</title><p>Grüße',
+  '/script': '<div id=root></div><script>root.innerHTML = "<a href=/two>two</a>"</script>',
+  '/hang': '<p>on<script>for (;;) {}</script>',
+  '/hang-later': '<p>on<script>setTimeout(() => { for (;;) {} }, 50)</script>',
+  '/alert': '<script>alert(1); confirm(2); document.title = "after"</script>',
+  '/popup': '<script>for (let i = 0; i < 20; i++) open("/")</script><p>on',
+  '/many': `<p>on${Array.from({ length: 60 }, (_, n) => `<img src="/part${n}">`).join('')}`,
+  '/reach':
+    '<p>on<img src="http://127.0.0.2:8099/x"><img src="http://10.0.0.1/x"><iframe src="file:///etc/passwd"></iframe>',
+  '/socket': '<p>on<script>try { new WebSocket("ws://site.test:1/") } catch {}</script>',
+  '/grow': '<script>const kept = []; setInterval(() => kept.push(new Array(1e6).fill(kept.length)), 5)</script><p>on',
+};
