@@ -197,8 +197,8 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
   const closing = async (): Promise<void> => {
     await parsers.close();
     names.close();
-    await impersonator?.close();
     await rendering?.close();
+    await impersonator?.close();
     await net.close();
     await store.close();
   };

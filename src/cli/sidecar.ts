@@ -51,27 +51,36 @@ export function sidecarCommand(terminal: Terminal, ended: (exit: ExitCode) => vo
     const { findChromium } = await import('../sidecar/chromium.js');
     const executable = findChromium(options.chromium);
     if (executable === null) throw noChromium(options.chromium);
-    const { openLog } = await import('../logs.js');
-    const log = openLog({ level: options.logLevel, file: options.log ?? null });
-    const service = await serviceFor(config, options, executable, (event, fields) => log.log('info', event, fields));
-    // Of the browser's driver, about pages that are gone: none of it may end the service.
-    process.on('unhandledRejection', (error) => log.log('error', 'unhandled', { reason: String(error).slice(0, 500) }));
-    const { openSidecarServer } = await import('../sidecar/server.js');
-    const { host, port } = options;
-    const server = await openSidecarServer({ service, host, port, token, version: VERSION }).catch((error: unknown) => {
-      throw notServed(error, options);
-    });
-    const endpoint = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}/v1`;
-    if (options.json) printJson(terminal, { event: 'listening', endpoint, chromium: executable });
-    else {
-      terminal.print(`Browser service at ${endpoint}, with ${executable}.`);
-      terminal.print(`  crawl …  --set browser.endpoint=${endpoint}`);
-    }
-    await untilInterrupted();
-    await server.close();
-    await service.close();
+    await serve(config, { ...options, executable, token }, terminal);
     ended(EXIT.interrupted);
   });
+}
+
+/** Until it is interrupted. */
+async function serve(
+  config: Config,
+  options: SidecarOptions & { readonly executable: string; readonly token: string | null },
+  terminal: Terminal,
+): Promise<void> {
+  const { host, port, token, executable } = options;
+  const { openLog } = await import('../logs.js');
+  const log = openLog({ level: options.logLevel, file: options.log ?? null });
+  const service = await serviceFor(config, options, executable, (event, fields) => log.log('info', event, fields));
+  // Of the browser's driver, about pages that are gone: none of it may end the service.
+  process.on('unhandledRejection', (error) => log.log('error', 'unhandled', { reason: String(error).slice(0, 500) }));
+  const { openSidecarServer } = await import('../sidecar/server.js');
+  const server = await openSidecarServer({ service, host, port, token, version: VERSION }).catch((error: unknown) => {
+    throw notServed(error, options);
+  });
+  const endpoint = `http://${host.includes(':') ? `[${host}]` : host}:${server.port}/v1`;
+  if (options.json) printJson(terminal, { event: 'listening', endpoint, chromium: executable });
+  else {
+    terminal.print(`Browser service at ${endpoint}, with ${executable}.`);
+    terminal.print(`  crawl …  --set browser.endpoint=${endpoint}`);
+  }
+  await untilInterrupted();
+  await server.close();
+  await service.close();
 }
 
 async function serviceFor(

@@ -9,7 +9,7 @@ import { nodesOf, placeOf } from './source.js';
 
 /** Where time and chance are real. Everything else gets them as arguments. */
 const REAL_WORLD = [
-  /^src\/(net|store|sinks|page|cli|practice|sim)\//,
+  /^src\/(net|store|sinks|page|cli|practice|sidecar|sim)\//,
   /^src\/main\.ts$/,
   /^src\/supervision\/(.*\/)?clock\.ts$/,
 ];
