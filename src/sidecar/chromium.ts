@@ -98,7 +98,6 @@ export function sweepFolders(): number {
   return swept;
 }
 
-/** Its folder is in the arguments and environment of every process of it: by that they are found. */
 function wrapperOf(executable: string, folder: string): string {
   return `#!/bin/sh
 # Runs the browser, and removes what it wrote when it has ended, however that came.
@@ -119,10 +118,10 @@ async function end(browser: Browser, folder: string): Promise<void> {
   await clear(folder);
 }
 
-/** Kills until nothing is left: a browser that ends begins no new processes, but those of a moment ago may be missed. */
+/** Kills until nothing is left: those that name the folder last, as by them the others are found. */
 async function clear(folder: string): Promise<void> {
   for (let pids = processesOf(folder); pids.length > 0; pids = processesOf(folder)) {
-    for (const pid of pids) kill(pid);
+    for (const pid of pids.reverse()) kill(pid);
     await sleep(20);
   }
   rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
@@ -136,13 +135,29 @@ function kill(pid: number): void {
   }
 }
 
-/** Processes that have the folder in their environment: children inherit it. Zombies have none. */
+/**
+ * The processes of a browser. Its first ones have the folder in their environment; those that it begins write over
+ * theirs, but are of the same session, which no process leaves by accident. Zombies are none.
+ */
 function processesOf(folder: string): number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
-    const environment = read(`/proc/${name}/environ`);
-    return environment.includes(`TMPDIR=${folder}`) ? [Number(name)] : [];
-  });
+  const alive = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [placeOf(Number(name))] : []));
+  const isNamed = ({ pid }: Place): boolean => read(`/proc/${pid}/environ`).includes(`TMPDIR=${folder}`);
+  const sessions = new Set(alive.filter(isNamed).map(({ session }) => session));
+  return alive.flatMap(({ pid, session, isZombie }) => (sessions.has(session) && !isZombie ? [pid] : []));
+}
+
+interface Place {
+  readonly pid: number;
+  readonly session: number;
+  readonly isZombie: boolean;
+}
+
+/** After the name, which may hold anything: state, parent, group, session. */
+function placeOf(pid: number): Place {
+  const [state = 'Z', , , session = '0'] = read(`/proc/${pid}/stat`)
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return { pid, session: Number(session), isZombie: state === 'Z' };
 }
 
 function memoryOf(pid: number): number {
