@@ -191,6 +191,8 @@ export class BrowserService {
 
   async #browser(): Promise<RunningBrowser> {
     await this.#ending;
+    // Its end may be known before it is told.
+    if (this.#alive?.browser.isConnected() === false) await this.#endBrowser('it is gone');
     const alive = this.#alive;
     if (alive !== null && this.#visiting === 1) {
       const memoryBytes = alive.memoryBytes();
