@@ -26,11 +26,11 @@ import type { Code } from './domain/outcome.js';
 import type { HostName } from './domain/host.js';
 import type { Tier } from './domain/tier.js';
 import type { Candidate } from './domain/url.js';
-import { createHttpClient, type HttpClient } from './net/http.js';
-import { createImpersonator, type Impersonator } from './net/impersonator.js';
 import { secureContextOf } from './net/connect.js';
 import { createResolver, type Resolver } from './net/dns.js';
 import { type GuardRules, guardRules } from './net/guard.js';
+import { createHttpClient, type HttpClient } from './net/http.js';
+import { createImpersonator, type Impersonator } from './net/impersonator.js';
 import { createSidecarClient, type SidecarClient } from './net/sidecar-client.js';
 import { candidate, isRefused } from './page/candidate.js';
 import { takeNotes } from './page/in-hand.js';
@@ -197,8 +197,8 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
   const closing = async (): Promise<void> => {
     await parsers.close();
     names.close();
-    await rendering?.close();
     await impersonator?.close();
+    await rendering?.close();
     await net.close();
     await store.close();
   };
@@ -211,11 +211,7 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
     const outside = {
       clock,
       chance: Math.random,
-      tiers: {
-        1: net,
-        ...(impersonator === null ? {} : { 2: impersonator }),
-        ...(rendering === null ? {} : { 3: rendering }),
-      },
+      tiers: tiersOf(net, impersonator, rendering),
       names,
       parsers,
       logs: log,
@@ -241,6 +237,15 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
     await closing();
     throw error;
   }
+}
+
+/** A tier that this crawl does not have is absent. */
+function tiersOf(plain: FetchPort, impersonating: FetchPort | null, rendering: FetchPort | null): TierPorts {
+  return {
+    1: plain,
+    ...(impersonating === null ? {} : { 2: impersonating }),
+    ...(rendering === null ? {} : { 3: rendering }),
+  };
 }
 
 function plainClientOf(config: Config, guard: GuardRules): HttpClient {

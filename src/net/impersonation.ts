@@ -56,7 +56,7 @@ export function wireBytesMax({ bodyBytesMax, headerBytesMax }: FetchRequest): nu
 export class Impersonation implements Timed, Flow {
   readonly #parts: ImpersonationParts;
   readonly #watch: Stopwatch;
-  readonly #onAbort = () => this.#breakOff('interrupted', 'given up');
+  readonly #onAbort = () => this.interrupt('given up');
   readonly #broken: Promise<never>;
   #break: (reason: unknown) => void = () => {};
   #ruling: Ruling | null = null;
@@ -97,6 +97,10 @@ export class Impersonation implements Timed, Flow {
   resume(): void {
     this.#watch.resume();
     this.#openWay();
+  }
+
+  interrupt(why: string): void {
+    this.#breakOff('interrupted', why);
   }
 
   /** The passage was cut at its bound. */

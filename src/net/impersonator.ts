@@ -105,8 +105,8 @@ class TunnelledImpersonator implements Impersonator {
   readonly #trust: { readonly guard: GuardRules; readonly secureContext: ReturnType<typeof secureContextOf> };
   readonly #deadlines: Deadlines;
   readonly #budget: BodyBudget;
-  readonly #closing = new AbortController();
-  readonly #running = new Set<Promise<FetchResult>>();
+  readonly #running = new Map<Impersonation, Promise<FetchResult>>();
+  #isClosing = false;
 
   constructor(options: ImpersonatorOptions, client: ClientPackage, tunnel: Tunnel, own: readonly Header[]) {
     this.#options = options;
@@ -119,15 +119,15 @@ class TunnelledImpersonator implements Impersonator {
   }
 
   async fetch(request: FetchRequest, signal: AbortSignal): Promise<FetchResult> {
-    const { signal: closing } = this.#closing;
-    if (closing.aborted || signal.aborted) return failed('interrupted', 'given up before it began');
+    if (this.#isClosing || signal.aborted) return failed('interrupted', 'given up before it began');
     if (!/^https?:\/\//.test(request.origin)) return failed('unsupported_scheme', request.origin);
     if (!URL.canParse(request.url) || new URL(request.url).origin !== new URL(request.origin).origin) {
       return failed('guard_refused', `${request.url} is not of ${request.origin}`);
     }
-    const running = this.#ask(request, AbortSignal.any([signal, closing]));
-    this.#running.add(running);
-    return running.finally(() => this.#running.delete(running));
+    const impersonation = this.#begin(request, signal);
+    const running = impersonation.run();
+    this.#running.set(impersonation, running);
+    return running.finally(() => this.#running.delete(impersonation));
   }
 
   release(bytes: number): void {
@@ -143,12 +143,13 @@ class TunnelledImpersonator implements Impersonator {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort();
-    await Promise.all(this.#running);
+    this.#isClosing = true;
+    for (const impersonation of this.#running.keys()) impersonation.interrupt('the client is closing');
+    await Promise.all(this.#running.values());
     await this.#tunnel.close();
   }
 
-  #ask(request: FetchRequest, signal: AbortSignal): Promise<FetchResult> {
+  #begin(request: FetchRequest, signal: AbortSignal): Impersonation {
     const { browser, clock } = this.#options;
     const passage = this.#tunnel.open({
       host: new URL(request.origin).hostname,
@@ -157,7 +158,7 @@ class TunnelledImpersonator implements Impersonator {
       bytesMax: wireBytesMax(request),
       onBound: () => impersonation.exceed(),
     });
-    const impersonation = new Impersonation({
+    const impersonation: Impersonation = new Impersonation({
       request,
       headers: dressed(this.#own, request.headers, this.#options.from),
       ask: (headers) => {
@@ -170,7 +171,7 @@ class TunnelledImpersonator implements Impersonator {
       deadlines: this.#deadlines,
       budget: this.#budget,
     });
-    return impersonation.run();
+    return impersonation;
   }
 }
 

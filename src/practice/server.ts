@@ -164,9 +164,7 @@ function openSite(options: PracticeServerOptions, port: number, witness: Witness
     tally.requests += 1;
     tally.open += 1;
     const shot = killer.count();
-    const { cookie, 'if-none-match': ifNoneMatch } = request.headers;
-    const wall = wallOf(web, hostIn(web, hostHeader));
-    const answer = behind(wall, conditional(answerTo(hostHeader, path), ifNoneMatch), cookie);
+    const answer = forThis(web, request, answerTo(hostHeader, path));
     let ended = false;
     const exchange: Exchange = {
       response,
@@ -301,6 +299,12 @@ function isMoment(word: string): word is Moment {
 
 function add(counts: Record<string, number>, key: string): void {
   counts[key] = (counts[key] ?? 0) + 1;
+}
+
+/** What its conditions and its cookies make of the answer. */
+function forThis(web: PracticeWeb, { headers }: IncomingMessage, answer: Answer): Answer {
+  const wall = wallOf(web, hostIn(web, headers.host ?? ''));
+  return behind(wall, conditional(answer, headers['if-none-match']), headers.cookie);
 }
 
 /** Of a Host header: with a port or not, and a dot at its end or not. */

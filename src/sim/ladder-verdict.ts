@@ -36,7 +36,9 @@ export function judgeRequests(
     const isTop = before.tier === 3;
     const endedAtMs = before.endedAtMs ?? before.beganAtMs;
     const isAnew = roundsAtMs.some((atMs) => endedAtMs <= atMs && atMs <= request.beganAtMs);
-    if (before.isDoor && !isTop && !isAnew && tier <= before.tier)
+    // A door that the server showed and nobody saw, as nothing got through, is none.
+    const hasSeenDoor = before.isDoor && before.answer !== 'none';
+    if (hasSeenDoor && !isTop && !isAnew && tier <= before.tier)
       accuse('rung', `${url} was asked for by tier ${tier} after tier ${before.tier} had met a door`);
     const failed = before.answer === 'none' || before.answer >= 500 || before.answer === 429;
     if (failed && tier > before.tier)

@@ -661,7 +661,7 @@ describe('the start and the end', () => {
     stage.pass(29_999);
     expect(events(stage.take(), 'ended')).toEqual([]);
     stage.pass(1);
-    expect(events(stage.take(), 'ended')).toMatchObject([{ reason: 'only-waiting' }]);
+    expect(events(stage.take(), 'ended')).toMatchObject([{ reason: 'unreachable' }]);
 
     const mended = cutOff();
     mended.pass(29_999);

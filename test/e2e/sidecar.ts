@@ -55,11 +55,28 @@ export async function startSidecar(port = 0): Promise<Sidecar> {
   };
 }
 
-/** Browsers' processes of one sidecar. */
+/** By sidecar: the sessions of its browsers, as far as they were seen. */
+const sessionsOf = new Map<number, Set<string>>();
+
+/** Browsers' processes of one sidecar: those that name its folder, and all that are or were of a session with such. */
 export function browserProcesses({ pid }: Pick<Sidecar, 'pid'>): number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && isOf(name, pid))
-    .map(Number);
+  const sessions = sessionsOf.get(pid) ?? new Set<string>();
+  sessionsOf.set(pid, sessions);
+  const names = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  for (const name of names) if (isOf(name, pid)) sessions.add(sessionOf(name));
+  return names.filter((name) => sessions.has(sessionOf(name))).map(Number);
+}
+
+/** Empty for what has ended. */
+function sessionOf(process: string): string {
+  try {
+    const [state, , , session = ''] = readFileSync(`/proc/${process}/stat`, 'latin1')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return state === 'Z' ? '' : session;
+  } catch {
+    return '';
+  }
 }
 
 function isOf(process: string, sidecar: number): boolean {
