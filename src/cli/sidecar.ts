@@ -21,6 +21,7 @@ interface SidecarOptions extends ConfigOptions, LogOptions {
   readonly chromium?: string;
   readonly userAgent?: string;
   readonly from?: string;
+  readonly memory: number;
   readonly json: boolean;
 }
 
@@ -28,6 +29,9 @@ interface SidecarOptions extends ConfigOptions, LogOptions {
 const TOKEN_VARIABLE = 'SIDECAR_TOKEN';
 const TOKEN_CHARACTERS_MIN = 16;
 const SUB_REQUESTS_MAX = 30;
+const MEMORY_MIB = 1_500;
+/** What is being rendered when it is told to end has so long to come to its end. */
+const DRAIN_MS_MAX = 10_000;
 const VERSION = '0.1.0';
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/;
 
@@ -39,6 +43,12 @@ export function sidecarCommand(terminal: Terminal, ended: (exit: ExitCode) => vo
     .option('--chromium <path>', 'the browser; without it, where distributions put it')
     .option('--user-agent <text>', "sent instead of the browser's own")
     .option('--from <address>', 'sent as From: with every request, so that sites can reach you')
+    .option(
+      '--memory <MiB>',
+      'a browser that holds more is replaced, a page with half of it is ended',
+      wholeNumber(256, 1_048_576),
+      MEMORY_MIB,
+    )
     .addHelpText('after', () =>
       examples(
         ['sidecar', 'then: crawl … --set browser.endpoint=http://127.0.0.1:8191/v1'],
@@ -79,6 +89,8 @@ async function serve(
     terminal.print(`  crawl …  --set browser.endpoint=${endpoint}`);
   }
   await untilInterrupted();
+  server.stopListening();
+  await Promise.race([service.drain(DRAIN_MS_MAX), untilInterrupted()]);
   await server.close();
   await service.close();
 }
@@ -104,6 +116,7 @@ async function serviceFor(
     userAgent: options.userAgent ?? null,
     from: options.from ?? null,
     subRequestsMax: SUB_REQUESTS_MAX,
+    memoryBytesMax: options.memory * 2 ** 20,
     isDoor: await doorsBy(config),
     log,
   });

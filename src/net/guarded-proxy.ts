@@ -7,7 +7,8 @@
  *
  * 1. No connection but to a vetted address; what is refused is noted, and its connection closed without an answer.
  * 2. Connections and bytes are counted and bounded (S2): over a bound everything of the visit is cut.
- * 3. `close` leaves no socket open.
+ * 3. Through a tunnel goes TLS and nothing else: what a client has to say in the open it says as a request.
+ * 4. `close` leaves no socket open.
  */
 import {
   createServer,
@@ -45,6 +46,8 @@ export interface GuardedProxy {
 
 const REFUSALS_KEPT = 20;
 const HEADER_BYTES_MAX = 64 * 1024;
+/** The type of a record that every client begins with (RFC 8446 §5.1). */
+const TLS_HANDSHAKE = 0x16;
 /** Only this connection's own business (RFC 9110 §7.6.1), and what is said to proxies. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
@@ -82,7 +85,7 @@ class ProxyAtWork implements GuardedProxy {
       (asked, answer) => void this.#forward(asked, answer),
     );
     this.#server.on('connection', (socket) => this.#keep(socket));
-    this.#server.on('connect', (asked, client) => void this.#tunnel(asked, client));
+    this.#server.on('connect', (asked, client, head) => void this.#tunnel(asked, client, head));
     this.#server.on('clientError', (_error, client) => client.destroy());
   }
 
@@ -113,19 +116,29 @@ class ProxyAtWork implements GuardedProxy {
     });
   }
 
-  /** `CONNECT host:port` (RFC 9110 §9.3.6): bytes both ways from here on. */
-  async #tunnel(asked: IncomingMessage, client: Duplex): Promise<void> {
+  /** `CONNECT host:port` (RFC 9110 §9.3.6): bytes both ways from here on. `head`: what the client did not wait to say. */
+  async #tunnel(asked: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     this.#keep(client);
     const place = placeOf(asked.url ?? '');
     if (place === null) return void client.end('HTTP/1.1 400 Bad Request\r\n\r\n');
     try {
       const socket = await this.#connect(place.host, place.port);
-      client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-      socket.on('data', (bytes: Buffer) => this.#count(bytes.length));
-      socket.pipe(client);
-      client.pipe(socket);
-      socket.once('close', () => client.destroy());
+      if (client.destroyed) return void socket.destroy();
       client.once('close', () => socket.destroy());
+      socket.once('close', () => client.destroy());
+      client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+      if (head.length > 0) client.unshift(head);
+      client.once('data', (first: Buffer) => {
+        client.pause();
+        if (first[0] !== TLS_HANDSHAKE) {
+          this.#refused('guard_refused', `${place.host}: a tunnel for something else than TLS`);
+          return void client.destroy();
+        }
+        socket.write(first);
+        socket.on('data', (bytes: Buffer) => this.#count(bytes.length));
+        socket.pipe(client);
+        client.pipe(socket);
+      });
     } catch (error) {
       client.end(`HTTP/1.1 ${statusOf(error)} ${(error as Error).name}\r\n\r\n`);
     }
@@ -166,7 +179,8 @@ class ProxyAtWork implements GuardedProxy {
 
   /** Rejects with Fault. */
   async #connect(host: string, port: number): Promise<Socket> {
-    const { trust, connectionsMax } = this.#options;
+    const { trust, connectionsMax, bytesMax } = this.#options;
+    if (this.#bytes > bytesMax) throw new Fault('too_large', `${host}: more than ${bytesMax} bytes in one visit`);
     if (++this.#connections > connectionsMax)
       throw this.#refused('too_large', `${host}: more than ${connectionsMax} connections in one visit`);
     const address = await this.#addressOf(host);

@@ -2,7 +2,9 @@
  * The browser tier (tier 3): a client of a service that drives browsers and speaks the FlareSolverr v1 protocol.
  *
  * It looks like any other way to fetch. What the service answers with a rendered page is a response, whatever its
- * status; all else is a failure of the service (B1) and says nothing of the host.
+ * status; all else is a failure of the service (B1) and says nothing of the host. But for one thing: a service that
+ * knows why a page could not be had, as ours does, may say that it is the page's doing; then it is a failure as of any
+ * other fetch, so that no page can make the service look ill, nor be asked for without end.
  *
  * 1. `fetch` never rejects. When it resolves the connection to the service is closed or idle; one that was given up is
  *    closed, by which a good service knows that nobody waits any more.
@@ -12,7 +14,14 @@
  */
 import { Agent, request as ask } from 'undici';
 import { z } from 'zod';
-import type { BackendFailure, FetchedResponse, FetchRequest, FetchResult, Header } from '../domain/fetching.js';
+import type {
+  BackendFailure,
+  FetchedResponse,
+  FetchFailure,
+  FetchRequest,
+  FetchResult,
+  Header,
+} from '../domain/fetching.js';
 import type { FetchPort } from '../protocols/ports.js';
 import { type GuardedProxy, type GuardedProxyOptions, openGuardedProxy } from './guarded-proxy.js';
 
@@ -41,6 +50,7 @@ const HEADROOM_MS = 1_000;
 const ANSWER = z.looseObject({
   status: z.string(),
   message: z.string().default(''),
+  code: z.string().optional(),
   solution: z
     .looseObject({
       url: z.string(),
@@ -76,6 +86,15 @@ const SPENT_HEADERS: ReadonlySet<string> = new Set([
 /** A request's headers that a browser is asked to send; it has its own for the rest. */
 const PASSED_HEADERS: ReadonlySet<string> = new Set(['from']);
 
+/** Chromium's names, as of `net::ERR_CONNECTION_RESET`. */
+const NETWORK_FAULTS: readonly (readonly [RegExp, FetchFailure['code']])[] = [
+  [/ERR_(CERT|SSL)_/, 'tls_failed'],
+  [/ERR_(NAME_|ADDRESS_|CONNECTION_REFUSED|CONNECTION_FAILED|TUNNEL_|INTERNET_)/, 'connect_failed'],
+  [/ERR_(CONNECTION_|EMPTY_RESPONSE|SOCKET_|NETWORK_CHANGED)/, 'connection_reset'],
+  [/ERR_TIMED_OUT/, 'timeout'],
+  [/ERR_(CONTENT_LENGTH_MISMATCH|INCOMPLETE_)/, 'truncated'],
+];
+
 export function createSidecarClient(options: SidecarClientOptions): SidecarClient {
   return new Client(options);
 }
@@ -84,6 +103,16 @@ export function createSidecarClient(options: SidecarClientOptions): SidecarClien
 class Sick extends Error {
   constructor(
     readonly code: BackendFailure['code'],
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+/** It is the page's fault, or its host's. */
+class Unrendered extends Error {
+  constructor(
+    readonly code: FetchFailure['code'],
     detail: string,
   ) {
     super(detail);
@@ -112,7 +141,8 @@ class Client implements SidecarClient {
       return responseOf(request, solution, clock.monotonicMs() - beganAtMs);
     } catch (error) {
       const durationMs = clock.monotonicMs() - beganAtMs;
-      if (signal.aborted || this.#closing.signal.aborted) return interrupted(durationMs);
+      if (signal.aborted || this.#closing.signal.aborted) return failed('interrupted', 'given up', durationMs);
+      if (error instanceof Unrendered) return failed(error.code, error.message, durationMs);
       if (deadline.signal.aborted) {
         return failure(new Sick('backend_timeout', `no answer within ${request.deadlineMs} ms`), durationMs);
       }
@@ -196,16 +226,32 @@ async function readBounded(
 function solutionIn(text: string, httpStatus: number): Solution {
   const parsed = ANSWER.safeParse(jsonOf(text));
   if (!parsed.success) throw new Sick('backend_failed', `HTTP ${httpStatus}, and no answer of its protocol`);
-  const { status, message, solution } = parsed.data;
+  const { status, message, code, solution } = parsed.data;
   if (status !== 'ok') {
+    const pagesFault = pagesFaultIn(code, message);
+    if (pagesFault !== null) throw new Unrendered(pagesFault, message);
     const isTimeout = /time(d)?[ -]?out/i.test(message);
     throw new Sick(isTimeout ? 'backend_timeout' : 'backend_failed', message === '' ? `it says ${status}` : message);
   }
   if (solution === null || solution === undefined) throw new Sick('backend_failed', 'it says ok and has no page');
-  if (solution.status < 100 || solution.status > 599)
+  if (solution.status < 100 || solution.status > 999)
     throw new Sick('backend_failed', `the page has the status ${solution.status}`);
   if (!URL.canParse(solution.url)) throw new Sick('backend_failed', 'the page has no URL');
   return solution;
+}
+
+/** Null: the service's own. By its word, and by the browser's name for what went wrong. */
+function pagesFaultIn(code: string | undefined, message: string): FetchFailure['code'] | null {
+  switch (code) {
+    case 'guard_refused':
+      return 'guard_refused';
+    case 'bound':
+      return 'too_large';
+    case 'navigation_failed':
+      return NETWORK_FAULTS.find(([pattern]) => pattern.test(message))?.[1] ?? 'protocol_error';
+    default:
+      return null;
+  }
 }
 
 function jsonOf(text: string): unknown {
@@ -219,8 +265,11 @@ function jsonOf(text: string): unknown {
 function responseOf(request: FetchRequest, solution: Solution, durationMs: number): FetchedResponse {
   const { status, url: finalUrl, userAgent, cookies } = solution;
   const markup = new TextEncoder().encode(solution.response ?? '');
+  // One line each of a header that came more than once, as cookies do.
   const kept: Header[] = Object.entries(solution.headers).flatMap(([name, value]) =>
-    typeof value === 'string' && !SPENT_HEADERS.has(name.toLowerCase()) ? [[name, value] as const] : [],
+    typeof value === 'string' && !SPENT_HEADERS.has(name.toLowerCase())
+      ? value.split('\n').map((line) => [name, line] as const)
+      : [],
   );
   return {
     kind: 'response',
@@ -257,7 +306,7 @@ function failure(error: unknown, durationMs: number): BackendFailure {
   return { kind: 'backend_failure', code, detail: `${message}${cause}`.slice(0, DETAIL_CHARACTERS_MAX), durationMs };
 }
 
-function interrupted(durationMs: number): FetchResult {
-  const detail = 'given up';
-  return { kind: 'failure', code: 'interrupted', detail, status: null, durationMs, reusedConnection: false };
+function failed(code: FetchFailure['code'], detail: string, durationMs: number): FetchFailure {
+  const kept = detail.slice(0, DETAIL_CHARACTERS_MAX);
+  return { kind: 'failure', code, detail: kept, status: null, durationMs, reusedConnection: false };
 }

@@ -24,6 +24,9 @@ const proxy = z.object({
     .refine((url) => !/^\w+:\/\/[^/]*@/.test(url), 'credentials for a proxy are not taken'),
 });
 
+/** Of the protocol's commands the ones that are understood; `request.post` is none of them, as a crawl sends no forms. */
+const COMMANDS = ['request.get', 'sessions.create', 'sessions.list', 'sessions.destroy'] as const;
+
 export const ASKED = z.discriminatedUnion('cmd', [
   z.object({
     cmd: z.literal('request.get'),
@@ -33,7 +36,7 @@ export const ASKED = z.discriminatedUnion('cmd', [
     headers: z.record(z.string().max(100), z.string().max(4_096)).default({}),
     userAgent: z.string().max(1_000).optional(),
     proxy: proxy.optional(),
-    session: z.string().max(SESSION_CHARACTERS_MAX).optional(),
+    session: z.string().min(1).max(SESSION_CHARACTERS_MAX).optional(),
     returnOnlyCookies: z.boolean().default(false),
   }),
   z.object({
@@ -44,6 +47,18 @@ export const ASKED = z.discriminatedUnion('cmd', [
   z.object({ cmd: z.literal('sessions.list') }),
   z.object({ cmd: z.literal('sessions.destroy'), session: z.string().min(1).max(SESSION_CHARACTERS_MAX) }),
 ]);
+
+/** What is wrong with what was asked, and where. */
+export function problemOf(body: unknown, { issues }: z.ZodError): string {
+  const [first] = issues;
+  if (first?.code === 'invalid_union') {
+    const cmd = (body as { cmd?: unknown } | null)?.cmd;
+    const told = typeof cmd === 'string' ? `"${cmd.slice(0, 40)}" is not served` : 'it is missing';
+    return `cmd: ${told}; there are ${COMMANDS.join(', ')}`;
+  }
+  const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.map(String).join('.');
+  return `${where}: ${first?.message ?? 'not understood'}`;
+}
 
 export type Asked = z.infer<typeof ASKED>;
 export type VisitAsked = Extract<Asked, { cmd: 'request.get' }>;
@@ -76,15 +91,29 @@ export interface Answer {
   readonly startTimestamp: number;
   readonly endTimestamp: number;
   readonly version: string;
+  /** Beside the protocol: why there is no page. */
+  readonly code?: VisitCode;
   readonly solution?: Solution;
   readonly session?: string;
   readonly sessions?: readonly string[];
 }
 
-/** Why a visit led to nothing, in a word that stays and a sentence. */
+/**
+ * Why a visit led to nothing, in a word that stays. The first three are the page's doing, and would be again; the rest
+ * are the service's.
+ */
+export type VisitCode =
+  | 'guard_refused'
+  | 'navigation_failed'
+  | 'bound'
+  | 'timeout'
+  | 'browser_gone'
+  | 'busy'
+  | 'given_up';
+
 export class VisitError extends Error {
   constructor(
-    readonly code: 'timeout' | 'navigation_failed' | 'guard_refused' | 'browser_gone' | 'busy' | 'given_up' | 'bound',
+    readonly code: VisitCode,
     message: string,
   ) {
     super(message);

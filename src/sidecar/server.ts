@@ -1,15 +1,20 @@
 /**
  * The service as HTTP: `POST /v1` for pages, `GET /health` for whoever watches it, `GET /` for who it is.
  *
- * A connection that its client closes ends the visit. Bounds hold for bodies, connections and time (S2). It listens on
- * loopback; anywhere else only with a token (S3).
+ * 1. A connection that its client closes ends the visit. Bounds hold for bodies, connections and time (S2).
+ * 2. It listens on loopback; anywhere else only with a token (S3). On loopback without one it answers to the names of
+ *    this machine only, so that no page in some browser here comes to it under a name of its own.
+ * 3. A visit through another proxy than ours is guarded by whoever runs that one. So it is taken from this machine only,
+ *    and must be on it: others could use it to reach what the guard keeps from them (S1).
  */
+import { randomUUID, timingSafeEqual } from 'node:crypto';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Answer, ASKED, type Asked, VisitError } from './protocol.js';
+import { type Answer, ASKED, type Asked, problemOf, VisitError } from './protocol.js';
 import type { BrowserService } from './service.js';
+import type { Sessions } from './sessions.js';
 
 export interface ServerOptions {
-  readonly service: BrowserService;
+  readonly service: Pick<BrowserService, 'visit' | 'health' | 'sessions'>;
   readonly host: string;
   readonly port: number;
   /** Asked for as `authorization: Bearer …` where it is set. */
@@ -19,12 +24,15 @@ export interface ServerOptions {
 
 export interface SidecarServer {
   readonly port: number;
+  /** Takes no more connections. Answers that are under way still go out. */
+  stopListening(): void;
   close(): Promise<void>;
 }
 
 const BODY_BYTES_MAX = 256 * 1024;
 const CONNECTIONS_MAX = 256;
-const SESSIONS_MAX = 1_000;
+const LOOPBACK_NAME = /^(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d{1,5})?$/i;
+const LOOPBACK_PEER = /^(::ffff:)?127\.|^::1$/;
 
 const STATUS: Readonly<Record<VisitError['code'], number>> = {
   timeout: 500,
@@ -44,6 +52,7 @@ export async function openSidecarServer(options: ServerOptions): Promise<Sidecar
   const port = typeof address === 'object' && address !== null ? address.port : options.port;
   return {
     port,
+    stopListening: () => void app.server.close(),
     close: async () => {
       app.server.closeAllConnections();
       await app.close();
@@ -60,13 +69,12 @@ export function sidecarApp({ service, token, version }: Omit<ServerOptions, 'hos
     requestTimeout: 30_000,
   });
   app.server.maxConnections = CONNECTIONS_MAX;
-  const sessions = new Set<string>();
-  if (token !== null) {
-    app.addHook('onRequest', async (request, reply) => {
-      if (request.headers.authorization !== `Bearer ${token}`)
-        await reply.code(401).send({ error: 'a token is needed' });
-    });
-  }
+  app.addHook('onRequest', async (request, reply) => {
+    if (token !== null && !isToken(request.headers.authorization, token))
+      await reply.code(401).send(failed('a token is needed', Date.now(), version));
+    else if (token === null && !LOOPBACK_NAME.test(request.headers.host ?? ''))
+      await reply.code(403).send(failed('asked under a name that is none of this machine', Date.now(), version));
+  });
   app.setErrorHandler((error: { statusCode?: number; message: string }, _request, reply) =>
     reply.code(error.statusCode ?? 500).send(failed(error.message, Date.now(), version)),
   );
@@ -80,9 +88,14 @@ export function sidecarApp({ service, token, version }: Omit<ServerOptions, 'hos
   app.post('/v1', async (request, reply) => {
     const startTimestamp = Date.now();
     const asked = ASKED.safeParse(request.body);
-    if (!asked.success) return reply.code(400).send(failed(problemOf(asked.error.issues), startTimestamp, version));
+    if (!asked.success)
+      return reply.code(400).send(failed(problemOf(request.body, asked.error), startTimestamp, version));
     if (asked.data.cmd !== 'request.get')
-      return reply.send(aboutSessions(asked.data, sessions, startTimestamp, version));
+      return reply.send(aboutSessions(asked.data, service.sessions, startTimestamp, version));
+    if (!mayUse(asked.data.proxy, request.raw.socket.remoteAddress)) {
+      const message = 'proxy.url: only one on this machine is used, for who is on it';
+      return reply.code(400).send(failed(message, startTimestamp, version));
+    }
     return attend(service, asked.data, { request, reply, startTimestamp, version });
   });
   return app;
@@ -96,7 +109,7 @@ interface Exchange {
 }
 
 async function attend(
-  service: BrowserService,
+  service: ServerOptions['service'],
   asked: Extract<Asked, { cmd: 'request.get' }>,
   { request, reply, startTimestamp, version }: Exchange,
 ): Promise<FastifyReply> {
@@ -112,41 +125,44 @@ async function attend(
     if (!(error instanceof VisitError)) throw error;
     return await reply
       .code(STATUS[error.code])
-      .send(failed(`${error.message} [${error.code}]`, startTimestamp, version));
+      .send({ ...failed(`${error.message} [${error.code}]`, startTimestamp, version), code: error.code });
   } finally {
     request.raw.socket.removeListener('close', onClose);
   }
 }
 
-/** Each visit has a context of its own here, so a session is a name that is taken, and nothing is kept under it. */
 function aboutSessions(
   asked: Exclude<Asked, { cmd: 'request.get' }>,
-  sessions: Set<string>,
+  sessions: Sessions,
   startTimestamp: number,
   version: string,
 ): Answer {
+  const nowMs = performance.now();
   const ok = { status: 'ok', message: '', startTimestamp, endTimestamp: Date.now(), version } as const;
   switch (asked.cmd) {
     case 'sessions.create': {
-      if (sessions.size >= SESSIONS_MAX)
-        return failed(`there are ${SESSIONS_MAX} sessions already`, startTimestamp, version);
-      const session = asked.session ?? `session-${startTimestamp}-${sessions.size}`;
-      sessions.add(session);
+      const session = asked.session ?? randomUUID();
+      sessions.create(session, nowMs);
       return { ...ok, session };
     }
     case 'sessions.list':
-      return { ...ok, sessions: [...sessions] };
+      return { ...ok, sessions: sessions.list(nowMs) };
     case 'sessions.destroy':
-      return sessions.delete(asked.session)
+      return sessions.destroy(asked.session)
         ? ok
         : failed(`there is no session ${asked.session}`, startTimestamp, version);
   }
 }
 
-function problemOf(issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]): string {
-  const [first] = issues;
-  const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.map(String).join('.');
-  return `${where}: ${first?.message ?? 'not understood'}`;
+function isToken(authorization: string | undefined, token: string): boolean {
+  const given = Buffer.from(authorization ?? '');
+  const wanted = Buffer.from(`Bearer ${token}`);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+}
+
+function mayUse(proxy: { readonly url: string } | undefined, peer: string | undefined): boolean {
+  if (proxy === undefined) return true;
+  return LOOPBACK_NAME.test(new URL(proxy.url).hostname) && LOOPBACK_PEER.test(peer ?? '');
 }
 
 function failed(message: string, startTimestamp: number, version: string): Answer {

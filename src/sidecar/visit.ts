@@ -6,10 +6,14 @@
  *
  *     navigate ──▶ loaded ──▶ still? ──▶ a door? ──yes──▶ look again when it has changed
  *                                          └──no──▶ told
+ *
+ * 1. Nothing is asked for before what bounds the page is in place.
+ * 2. A page of which anything came is told before its time is over, as it is then: a picture that never comes, or a door
+ *    that never opens, are the page's and no fault of the browser.
+ * 3. What the browser shows in a page's stead, as of its own errors, is never told as the page.
  */
 import type { Browser, BrowserContext, Page, Request, Response, Route } from 'playwright-core';
-import type { Solution, SolvedCookie, VisitAsked } from './protocol.js';
-import { VisitError } from './protocol.js';
+import { type Solution, type SolvedCookie, type VisitAsked, VisitError } from './protocol.js';
 
 export interface VisitTerms {
   /** Where all of its connections go through. */
@@ -20,44 +24,84 @@ export interface VisitTerms {
   readonly headers: Readonly<Record<string, string>>;
   /** Beside the page itself. */
   readonly subRequestsMax: number;
+  /** What the page holds of its site before it begins. */
+  readonly cookies: readonly HeldCookie[];
   /** Whether this is still a door and not the page behind it. */
   readonly isDoor: (url: string, status: number, markup: string) => boolean;
 }
 
+/** As asked for, or as kept from an earlier visit. */
+export type HeldCookie = VisitAsked['cookies'][number] &
+  Partial<Pick<SolvedCookie, 'expires' | 'httpOnly' | 'secure' | 'sameSite'>>;
+
 /** Nothing that is seen or heard is needed for what is read. */
 const BLOCKED_TYPES: ReadonlySet<string> = new Set(['media', 'font', 'websocket', 'eventsource', 'ping']);
+/** How often a page may go to another, or to itself again: doors do it once or twice, and some would for ever. */
+const NAVIGATIONS_MAX = 6;
+/** A page whose parts have not all come by then, or by half of its time, is taken without them. */
+const LOAD_MS_MAX = 10_000;
 /** A page is still when nothing was added to it for so long; what never comes to rest is taken as it is. */
 const STILL_MS = 250;
 const STILL_MS_MAX = 3_000;
 const LOOK_AGAIN_MS = 250;
+/** Of a visit's time, for telling what the page has become. */
+const TELLING_MS = 500;
+/** Of markup. More than that is more than any page has, and would be held several times over. */
+const MARKUP_CHARACTERS_MAX = 16 * 1024 * 1024;
 /** A message of the browser's, told on. */
 const REASON_CHARACTERS_MAX = 200;
 
-/** Rejects with VisitError. The caller bounds its time and ends its context: a hung page answers nothing. */
-export async function visit(context: BrowserContext, asked: VisitAsked, terms: VisitTerms): Promise<Solution> {
+/**
+ * Rejects with VisitError. The caller bounds its time and ends its context: a hung page answers nothing.
+ * @param timeMs for all of it
+ */
+export async function visit(
+  context: BrowserContext,
+  asked: Pick<VisitAsked, 'url' | 'returnOnlyCookies'>,
+  terms: VisitTerms,
+  timeMs: number,
+): Promise<Solution> {
+  const untilMs = performance.now() + timeMs - TELLING_MS;
+  const leftMs = (): number => Math.max(0, untilMs - performance.now());
   const page = await context.newPage();
-  const watched = watch(context, page, terms);
-  const deadlineAtMs = performance.now() + asked.maxTimeout;
-  if (asked.cookies.length > 0) await context.addCookies(asked.cookies.map((cookie) => cookieFor(cookie, asked.url)));
-  try {
-    await page.goto(asked.url, { waitUntil: 'load', timeout: asked.maxTimeout });
-  } catch (error) {
-    // A page that never has all its parts may be all there; one of which nothing came, or bytes to keep, is not.
-    if (watched.answer() === null || isDownload(error)) throw navigationFailed(error);
-  }
+  const crashed = new Promise<never>((_, reject) => {
+    page.once('crash', () => reject(new VisitError('bound', 'the page took more memory than it may, or crashed')));
+  });
+  crashed.catch(() => {});
+  const watched = await watch(context, page, terms);
+  await holdCookies(context, terms.cookies, asked.url);
+  const found = open(page, asked, terms, watched, leftMs).then((answer) => tell(context, page, asked, answer));
+  found.catch(() => {});
+  return Promise.race([found, crashed]);
+}
+
+/** Resolves with the answer to the last navigation, when the page is there; or is as far as it will be. */
+async function open(
+  page: Page,
+  { url }: Pick<VisitAsked, 'url'>,
+  terms: VisitTerms,
+  watched: Watched,
+  leftMs: () => number,
+): Promise<Response> {
+  await page.goto(url, { waitUntil: 'commit', timeout: Math.max(1, leftMs()) }).catch((error: unknown) => {
+    if (!isOnItsWay(error, watched)) throw navigationFailed(error);
+  });
+  await page.waitForLoadState('load', { timeout: Math.max(1, Math.min(LOAD_MS_MAX, leftMs() / 2)) }).catch(() => {});
   for (;;) {
-    await comeToRest(page);
-    const markup = await contentOf(page);
+    await comeToRest(page, Math.min(STILL_MS_MAX, leftMs()));
     const answer = watched.answer();
-    if (markup !== null && answer !== null && !terms.isDoor(page.url(), answer.status(), markup))
-      return tell(context, page, asked, answer, markup);
+    const isTime = leftMs() < 2 * LOOK_AGAIN_MS;
+    if (answer !== null && (isTime || !(await isDoorStill(page, answer, terms)))) return answer;
     // A door that does not open is a page all the same: whoever asked will see what it is.
-    if (performance.now() + 2 * LOOK_AGAIN_MS > deadlineAtMs) {
-      if (markup === null || answer === null) throw new VisitError('timeout', 'the page was not there in time');
-      return tell(context, page, asked, answer, markup);
-    }
+    if (isTime) throw new VisitError('timeout', 'nothing of the page came in time');
     await page.waitForTimeout(LOOK_AGAIN_MS);
   }
+}
+
+/** Also while it is on its way to another page. */
+async function isDoorStill(page: Page, answer: Response, terms: VisitTerms): Promise<boolean> {
+  const markup = await markupOf(page);
+  return markup === null || terms.isDoor(page.url(), answer.status(), markup);
 }
 
 /** A context in which a visit leaves nothing and reaches nothing but through its proxy. */
@@ -74,19 +118,27 @@ export function openContext(browser: Browser, { proxyUrl, userAgent, headers }: 
   });
 }
 
+interface Watched {
+  /** To the last navigation; null as long as none came. */
+  answer(): Response | null;
+}
+
 /** Bounds what the page loads, shuts what it opens, and remembers the answer to its last navigation. */
-function watch(context: BrowserContext, page: Page, terms: VisitTerms): { answer(): Response | null } {
+async function watch(context: BrowserContext, page: Page, terms: VisitTerms): Promise<Watched> {
   let answer: Response | null = null;
   let requests = 0;
+  let navigations = 0;
   const decide = async (route: Route): Promise<void> => {
     const request = route.request();
-    const isPage = isOfMainFrame(request, page);
-    const isOver = !isPage && ++requests > terms.subRequestsMax;
-    const isWanted = /^https?:/.test(request.url()) && !BLOCKED_TYPES.has(request.resourceType()) && !isOver;
-    await (isWanted ? route.continue() : route.abort('blockedbyclient')).catch(() => {});
+    if (isOfMainFrame(request, page)) {
+      // One that is called off leaves the page as it is; one that fails puts an error in its place.
+      const isRefused = !/^https?:/.test(request.url()) || ++navigations > NAVIGATIONS_MAX;
+      return void (await (isRefused ? route.abort('aborted') : route.continue()).catch(() => {}));
+    }
+    const isWanted = /^https?:/.test(request.url()) && !BLOCKED_TYPES.has(request.resourceType());
+    const isWithin = isWanted && ++requests <= terms.subRequestsMax;
+    await (isWithin ? route.continue() : route.abort('blockedbyclient')).catch(() => {});
   };
-  void context.route(/./, decide).catch(() => {});
-  void context.routeWebSocket(/./, (socket) => void socket.close()).catch(() => {});
   page.on('response', (response) => {
     if (isOfMainFrame(response.request(), page)) answer = response;
   });
@@ -95,6 +147,8 @@ function watch(context: BrowserContext, page: Page, terms: VisitTerms): { answer
   context.on('page', (other) => {
     if (other !== page) void other.close().catch(() => {});
   });
+  await context.route(/./, decide);
+  await context.routeWebSocket(/./, (socket) => void socket.close().catch(() => {}));
   return { answer: () => answer };
 }
 
@@ -109,40 +163,47 @@ function isOfMainFrame(request: Request, page: Page): boolean {
 }
 
 /** Runs in the page. */
-const REST = `new Promise((resolve) => {
+const restOf = (msMax: number): string => `new Promise((resolve) => {
   let timer = setTimeout(resolve, ${STILL_MS});
   const observer = new MutationObserver(() => {
     clearTimeout(timer);
     timer = setTimeout(resolve, ${STILL_MS});
   });
   observer.observe(document, { childList: true, subtree: true, characterData: true });
-  setTimeout(resolve, ${STILL_MS_MAX});
+  setTimeout(resolve, ${Math.round(msMax)});
 })`;
 
 /** Waits until nothing has been added to the document for a while. A navigation meanwhile begins anew. */
-async function comeToRest(page: Page): Promise<void> {
-  await page.evaluate(REST).catch(() => {});
+async function comeToRest(page: Page, msMax: number): Promise<void> {
+  await page.evaluate(restOf(msMax)).catch(() => {});
 }
 
-/** Null while the page is on its way to another one. */
-function contentOf(page: Page): Promise<string | null> {
+/** Null while the page is on its way to another one. Rejects where it is too large. */
+async function markupOf(page: Page): Promise<string | null> {
+  const characters = await page.evaluate<number>('document.documentElement.outerHTML.length').catch(() => 0);
+  if (characters > MARKUP_CHARACTERS_MAX)
+    throw new VisitError('bound', `the page's markup has ${characters} characters`);
   return page.content().catch(() => null);
 }
 
 async function tell(
   context: BrowserContext,
   page: Page,
-  asked: VisitAsked,
+  { returnOnlyCookies }: Pick<VisitAsked, 'returnOnlyCookies'>,
   answer: Response,
-  markup: string,
 ): Promise<Solution> {
+  const url = hasNoBody(answer) ? answer.url() : page.url();
+  // As of chrome-error: what the browser says where no page came.
+  if (!/^https?:/.test(url)) throw new VisitError('navigation_failed', `it came to ${url.slice(0, 100)}`);
+  const markup = hasNoBody(answer) ? '' : await markupOf(page);
+  if (markup === null) throw new VisitError('timeout', 'the page never stayed for a look');
   const cookies = await context.cookies();
   const userAgent = await page.evaluate<string>('navigator.userAgent').catch(() => '');
   return {
-    url: page.url(),
+    url,
     status: answer.status(),
     headers: await answer.allHeaders().catch(() => ({})),
-    response: asked.returnOnlyCookies ? null : markup,
+    response: returnOnlyCookies ? null : markup,
     cookies: cookies.map(
       ({ name, value, domain, path, expires, httpOnly, secure, sameSite }): SolvedCookie => ({
         name,
@@ -159,8 +220,47 @@ async function tell(
   };
 }
 
-function cookieFor({ name, value, domain, path }: VisitAsked['cookies'][number], url: string) {
-  return domain === undefined || domain === '' ? { name, value, url } : { name, value, domain, path: path ?? '/' };
+/** One that the browser does not take is left out, so that the rest is held. */
+async function holdCookies(context: BrowserContext, cookies: readonly HeldCookie[], url: string): Promise<void> {
+  if (cookies.length === 0) return;
+  const held = cookies.map((cookie) => cookieFor(cookie, new URL(url)));
+  const areAll = await context.addCookies(held).then(
+    () => true,
+    () => false,
+  );
+  if (areAll) return;
+  for (const cookie of held) await context.addCookies([cookie]).catch(() => {});
+}
+
+/** Of the whole host, where it does not say: a page's parts have other paths. */
+function cookieFor({ name, value, domain, path, expires, httpOnly, sameSite, secure }: HeldCookie, url: URL) {
+  return {
+    name,
+    value,
+    domain: domain === undefined || domain === '' ? url.hostname : domain,
+    path: path ?? '/',
+    secure: secure ?? url.protocol === 'https:',
+    ...(expires === undefined ? {} : { expires }),
+    ...(httpOnly === undefined ? {} : { httpOnly }),
+    ...(isSameSite(sameSite) ? { sameSite } : {}),
+  };
+}
+
+function isSameSite(text: string | undefined): text is 'Strict' | 'Lax' | 'None' {
+  return text === 'Strict' || text === 'Lax' || text === 'None';
+}
+
+/** Such an answer leaves the browser where it was (RFC 9110 §15.3.5, §15.3.6). */
+function hasNoBody(answer: Response): boolean {
+  return answer.status() === 204 || answer.status() === 205;
+}
+
+/** The page was left for another before it was there, or there is nothing that could be there. */
+function isOnItsWay(error: unknown, watched: Watched): boolean {
+  const { message } = error as Error;
+  const answer = watched.answer();
+  if (answer !== null && hasNoBody(answer)) return true;
+  return answer !== null && /interrupted by another navigation|ERR_ABORTED/.test(message) && !isDownload(error);
 }
 
 function isDownload(error: unknown): boolean {

@@ -1,6 +1,6 @@
 /** S1, S2: what a browser connects to goes through the guard, to the very address that was vetted, within bounds. */
 import { createServer, request, type IncomingMessage, type Server } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Resolution } from '../../src/domain/fetching.js';
 import { secureContextOf } from '../../src/net/connect.js';
@@ -67,7 +67,7 @@ describe('guarded proxy', () => {
     });
   }
 
-  /** The proxy's status to a CONNECT, and what comes of a request through the tunnel. */
+  /** The proxy's status to a CONNECT that it does not open. */
   function tunnel(proxy: GuardedProxy, authority: string): Promise<Told> {
     return new Promise((resolve) => {
       const socket = connect(Number(new URL(proxy.url).port), '127.0.0.1');
@@ -75,8 +75,6 @@ describe('guarded proxy', () => {
       socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`);
       socket.on('data', (bytes) => {
         text += bytes.toString('latin1');
-        if (text.endsWith('\r\n\r\n') && text.includes(' 200 Connection'))
-          socket.write('GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n');
       });
       socket.on('error', () => {});
       socket.on('close', () =>
@@ -98,12 +96,45 @@ describe('guarded proxy', () => {
     expect(proxy.spent()).toEqual({ connections: 1, bytes: 5 });
   });
 
-  it('opens tunnels likewise, and counts what comes through them', async () => {
+  /** A site that says back what it hears, and a client that says all of `said` after or with its CONNECT. */
+  async function echoed(said: string, isAtOnce = false): Promise<{ proxy: GuardedProxy; heard: string; body: string }> {
+    let heard = '';
+    const echo = createTcpServer((socket) => {
+      socket.on('error', () => {});
+      socket.on('data', (bytes) => {
+        heard += bytes.toString('latin1');
+        socket.end(bytes);
+      });
+    });
+    await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
     const proxy = await proxied({ 'a.test': HERE });
-    const told = await tunnel(proxy, `a.test:${port}`);
-    expect(told.status).toBe(200);
-    expect(told.body).toContain('x-site: here');
-    expect(proxy.spent().bytes).toBeGreaterThan(50);
+    const opening = `CONNECT a.test:${(echo.address() as AddressInfo).port} HTTP/1.1\r\n\r\n`;
+    const socket = connect(Number(new URL(proxy.url).port), '127.0.0.1');
+    let body = '';
+    socket.write(isAtOnce ? opening + said : opening, 'latin1');
+    socket.once('data', () => void (isAtOnce || socket.write(said, 'latin1')));
+    socket.on('error', () => {}).on('data', (bytes) => (body += bytes.toString('latin1')));
+    await new Promise((resolve) => socket.on('close', resolve));
+    echo.close();
+    return { proxy, heard, body };
+  }
+
+  it.each([
+    ['after the answer', false],
+    ['with the request', true],
+  ])('opens tunnels for TLS, said %s, and counts what comes through them', async (_when, isAtOnce) => {
+    const hello = '\x16\x03\x01 a hello';
+    const { proxy, heard, body } = await echoed(hello, isAtOnce);
+    expect(body).toMatch(/^HTTP\/1\.1 200 /);
+    expect(heard).toBe(hello);
+    expect(body.endsWith(`\r\n\r\n${hello}`)).toBe(true);
+    expect(proxy.spent()).toEqual({ connections: 1, bytes: hello.length });
+  });
+
+  it('S1: nothing else goes through a tunnel: no socket of a page’s script, no other protocol', async () => {
+    const { proxy, heard } = await echoed('GET /socket HTTP/1.1\r\nUpgrade: websocket\r\n\r\n');
+    expect(heard).toBe('');
+    expect(proxy.refusals).toEqual(['a.test: a tunnel for something else than TLS']);
   });
 
   it.each(['http://127.0.0.2:80/', 'http://169.254.169.254/latest', 'http://[::1]/', 'http://10.0.0.1/'])(
@@ -149,6 +180,8 @@ describe('guarded proxy', () => {
     expect(status).toBeNull();
     expect(body.length).toBeLessThan(200_000);
     expect(proxy.refusals[0]).toContain('100000 bytes');
+    expect(await get(proxy, `http://a.test:${port}/`)).toEqual({ status: null, body: '' });
+    expect(seen).toHaveLength(1);
   });
 
   it.each(['', 'a.test', 'a.test:0', 'a.test:65536', 'user@a.test:80', 'a.test:80:80', '[::1:80'])(

@@ -100,7 +100,7 @@ describe('the client of a browser service', () => {
     expect(result.kind === 'response' && result.body.byteLength === result.body.buffer.byteLength).toBe(true);
   });
 
-  it.each([200, 204, 301, 403, 404, 429, 500, 503, 599])('B1: a page with status %i is a page', async (status) => {
+  it.each([200, 204, 301, 403, 404, 429, 500, 503, 599, 999])('B1: a page with status %i is a page', async (status) => {
     answer = json(solved({ status }));
     expect(await fetched()).toMatchObject({ kind: 'response', status });
   });
@@ -117,6 +117,40 @@ describe('the client of a browser service', () => {
   ])('B1: %s is a failure of the service', async (_what, value) => {
     answer = json(value);
     expect(await fetched()).toMatchObject({ kind: 'backend_failure', code: 'backend_failed' });
+  });
+
+  it.each<[string, string, string]>([
+    ['guard_refused', 'a.test: 10.0.0.1 is private', 'guard_refused'],
+    ['bound', "the page's markup has 17000000 characters", 'too_large'],
+    ['navigation_failed', 'net::ERR_CONNECTION_REFUSED at http://a.test/', 'connect_failed'],
+    ['navigation_failed', 'net::ERR_CONNECTION_RESET at http://a.test/', 'connection_reset'],
+    ['navigation_failed', 'net::ERR_EMPTY_RESPONSE at http://a.test/', 'connection_reset'],
+    ['navigation_failed', 'net::ERR_CERT_AUTHORITY_INVALID at https://a.test/', 'tls_failed'],
+    ['navigation_failed', 'net::ERR_TUNNEL_CONNECTION_FAILED at https://a.test/', 'connect_failed'],
+    ['navigation_failed', 'Download is starting', 'protocol_error'],
+  ])(
+    'what a service knows to be the page’s doing is no failure of its own: %s, %s',
+    async (code, message, expected) => {
+      answer = json({ status: 'error', message: `${message} [${code}]`, code });
+      expect(await fetched()).toMatchObject({ kind: 'failure', code: expected, status: null });
+    },
+  );
+
+  it.each(['timeout', 'browser_gone', 'busy', 'given_up', 'whatever', 7])(
+    'B1: an error for another reason is its own: %s',
+    async (code) => {
+      answer = json({ status: 'error', message: 'net::ERR_CONNECTION_REFUSED', code });
+      expect(await fetched()).toMatchObject({ kind: 'backend_failure' });
+    },
+  );
+
+  it('a header that came more than once is as many headers', async () => {
+    answer = json(solved({ headers: { 'set-cookie': 'a=1; path=/\nb=2' } }));
+    const result = await fetched();
+    expect(result.kind === 'response' && result.headers.filter(([name]) => name === 'set-cookie')).toEqual([
+      ['set-cookie', 'a=1; path=/'],
+      ['set-cookie', 'b=2'],
+    ]);
   });
 
   it('B1: its own time-out is one', async () => {
