@@ -82,6 +82,8 @@ describe('a crawl whose line is cut for some seconds, with one delivery for each
         // The first failure that is charged makes a dead letter.
         'retry.deliveriesMax': 1,
         'breaker.failures': 2,
+        // A busy machine has its failures further apart.
+        'egress.suspenseSeconds': 20,
       },
       words: ['--wait', '2', '--log-level', 'debug'],
     });

@@ -8,6 +8,7 @@ import {
   browserProcesses,
   CHROMIUM,
   folders,
+  killBrowser,
   leavesNothing,
   openOddSite,
   type Sidecar,
@@ -63,16 +64,6 @@ async function one(n: number): Promise<void> {
     else counts.again += 1;
   }
   if (n % 20 === 0) memory.push((await sidecar.health()).memoryBytes, rssOf(sidecar.pid));
-}
-
-function killBrowser(of: Sidecar): void {
-  for (const pid of browserProcesses(of)) {
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It went with its parent.
-    }
-  }
 }
 
 function rssOf(pid: number): number {

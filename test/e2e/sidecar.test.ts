@@ -10,6 +10,7 @@ import {
   browserProcesses,
   CHROMIUM,
   folders,
+  killBrowser,
   leavesNothing,
   type OddSite,
   openOddSite,
@@ -83,7 +84,7 @@ describe.skipIf(CHROMIUM === null)('a sidecar with a real Chromium', () => {
 
   it('a browser that is killed is started again, and leaves nothing', async () => {
     await get('/');
-    for (const pid of browserProcesses(sidecar)) process.kill(pid, 'SIGKILL');
+    killBrowser(sidecar);
     await until('the browser is missed', async () => (await sidecar.health()).browser === 'gone');
     expect(await get('/')).toMatchObject({ status: 'ok' });
     expect(folders(sidecar)).toHaveLength(1);

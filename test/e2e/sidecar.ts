@@ -95,6 +95,17 @@ function folderOf(pid: number): string {
   return join(tmpdir(), `orbweaver-sidecar-${pid}-`);
 }
 
+/** All of them at once; some go with their parents. */
+export function killBrowser(of: Pick<Sidecar, 'pid'>): void {
+  for (const pid of browserProcesses(of)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It went with its parent.
+    }
+  }
+}
+
 /** Rejects when something is left after a while. */
 export function leavesNothing(sidecar: Pick<Sidecar, 'pid'>): Promise<void> {
   const isClean = (): boolean => browserProcesses(sidecar).length === 0 && folders(sidecar).length === 0;
