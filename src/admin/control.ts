@@ -5,6 +5,7 @@
  * asks it through its socket. All three are a `Control`, so that no command knows which one it has, and the same
  * question has the same answer. Times in answers are ISO 8601 in UTC.
  */
+import type { RobotsFailure } from '../policy/robots/freshness.js';
 import type { HostName, Origin } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { PriorityClass, QueuePosition } from '../domain/record.js';
@@ -262,6 +263,8 @@ export interface OriginReport {
   readonly sitemaps: number | null;
   readonly retryAt: Time | null;
   readonly attempts: number;
+  /** Why it can't be read, by the last try: a status or a code; null where it can, or is not known. */
+  readonly cause: RobotsFailure | null;
 }
 
 export interface TreeReport {

@@ -180,6 +180,7 @@ function originReport({ origin, state }: RobotsEntry, nowMs: number): OriginRepo
     sitemaps: copy?.rules.sitemaps.length ?? null,
     retryAt: state.phase === 'unreachable' ? timeOf(state.retryAtMs) : null,
     attempts: state.phase === 'unreachable' ? state.attempts : 0,
+    cause: state.phase === 'unreachable' ? (state.cause ?? null) : null,
   };
 }
 

@@ -142,7 +142,7 @@ export function formatHost(report: HostReport, nowMs: number): string[] {
     ],
     ['site', `${report.site}, partition ${report.partition}`],
   ];
-  return [report.name, ...formatPairs(pairs), ...originLines(report), ...nextLines(report, nowMs)];
+  return [report.name, ...formatPairs(pairs), ...originLines(report, nowMs), ...nextLines(report, nowMs)];
 }
 
 function delayParts({ configuredMs, crawlDelaySeconds, adaptiveMs }: HostReport['delay']): string {
@@ -172,7 +172,7 @@ function breakerText({ breakerState }: HostReport, nowMs: number): string {
   }
 }
 
-function originLines({ origins }: HostReport): string[] {
+function originLines({ origins }: HostReport, nowMs: number): string[] {
   if (origins.length === 0) return ['robots.txt: not asked for yet'];
   return origins.map((one) => {
     const name = `robots.txt of ${one.origin}:`;
@@ -181,7 +181,9 @@ function originLines({ origins }: HostReport): string[] {
         ? 'no copy'
         : `status ${one.status}, ${quantity(one.rules ?? 0, 'rule')}${one.crawlDelaySeconds === null ? '' : `, Crawl-delay ${one.crawlDelaySeconds} s`}, read ${duration(one.ageSeconds ?? 0)} ago`;
     if (one.state !== 'unreachable') return `${name} ${copy}`;
-    return `${name} unreadable, ${quantity(one.attempts, 'attempt')}, asked again at ${one.retryAt}; ${copy}`;
+    const cause =
+      one.cause === null ? '' : ` (${typeof one.cause === 'number' ? `HTTP ${one.cause}` : CODES[one.cause]})`;
+    return `${name} unreadable${cause}, ${quantity(one.attempts, 'attempt')}, asked again ${one.retryAt === null ? 'soon' : soon(one.retryAt, nowMs)}; ${copy}`;
   });
 }
 

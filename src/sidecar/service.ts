@@ -224,6 +224,8 @@ export class BrowserService {
 
   async #browser(): Promise<RunningBrowser> {
     await this.#ending;
+    // Its end may be known before it is told.
+    if (this.#alive?.browser.isConnected() === false) await this.#endBrowser('it is gone');
     const why = this.#visiting === 1 ? this.#whyRenew() : null;
     if (why !== null) {
       const ended = this.#endBrowser(why);

@@ -427,6 +427,7 @@ function isValidators(value: unknown): boolean {
 
 function isUnreachable(value: { readonly [field: string]: unknown }): boolean {
   if (typeof value.retryAtMs !== 'number' || typeof value.attempts !== 'number') return false;
+  if (!['undefined', 'number', 'string'].includes(typeof value.cause)) return false;
   return value.lastGood === null || isCopy(value.lastGood);
 }
 

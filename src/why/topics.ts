@@ -10,7 +10,7 @@ import type { UrlState } from '../domain/record.js';
 import { CANONICAL_RULES } from '../policy/canonical-steps.js';
 import { delayAfter } from '../policy/delay.js';
 import { hopsOf, REDIRECTS_MAX, timesAt } from '../policy/redirect-chain.js';
-import { pages, ROBOTS_TTL_MS, type RobotsCopy } from '../policy/robots/freshness.js';
+import { pages, ROBOTS_TTL_MS, type RobotsCopy, type RobotsFailure } from '../policy/robots/freshness.js';
 import { CODE_WORDS } from './codes.js';
 import type { Hop, RuleFacts, WhyFacts } from './facts.js';
 import { hostOpensAtMs } from './situation.js';
@@ -167,7 +167,8 @@ export function robots(facts: WhyFacts): string[] {
       ];
     case 'unreachable': {
       const since = `first ${moment(state.sinceMs, nowMs)}`;
-      const tried = `${file} can not be read: it was asked for ${times(state.attempts)}, ${since}.`;
+      const cause = state.cause === undefined ? '' : ` (${failureWords(state.cause)})`;
+      const tried = `${file} can not be read${cause}: it was asked for ${times(state.attempts)}, ${since}.`;
       const again = `It is asked for again ${atOrSoon(state.retryAtMs, nowMs)}.`;
       const { lastGood } = state;
       if (lastGood === null) return [tried, 'No earlier copy exists, so no page of its origin is asked for.', again];
@@ -176,6 +177,11 @@ export function robots(facts: WhyFacts): string[] {
       return [tried, `${copy} holds meanwhile.`, ...decided(lastGood, decision), again];
     }
   }
+}
+
+/** Of a status, or of what came instead of one. */
+function failureWords(cause: RobotsFailure): string {
+  return typeof cause === 'number' ? `HTTP ${cause}` : `${CODE_WORDS[cause].said} [${cause}]`;
 }
 
 function heldUntil(untilMs: number, nowMs: number): string {

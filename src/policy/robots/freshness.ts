@@ -58,8 +58,13 @@ export type OriginRobots =
       readonly retryAtMs: number;
       /** Failed attempts since then: 1 or more. */
       readonly attempts: number;
+      /** What came of the last try: a status, or why there was none. Absent where an earlier release wrote it down. */
+      readonly cause?: RobotsFailure;
       readonly lastGood: RobotsCopy | null;
     };
+
+/** Why a robots.txt can't be read. */
+export type RobotsFailure = number | Code;
 
 export const UNKNOWN: OriginRobots = { phase: 'unknown' };
 
@@ -141,10 +146,10 @@ const WAIT: PagesAnswer = { may: 'wait_for_robots' };
  * request says nothing that could be known, as if the file could not be had.
  */
 export function robotsAnswered(state: OriginRobots, answer: RobotsAnswer, nowWallMs: number): OriginRobots {
-  if (answer.kind === 'failure') return unreachable(state, 0, nowWallMs);
+  if (answer.kind === 'failure') return unreachable(state, answer.code, 0, nowWallMs);
   if (answer.kind === 'unmodified') {
     const known = lastGoodOf(state);
-    if (known === null) return unreachable(state, 0, nowWallMs);
+    if (known === null) return unreachable(state, 304, 0, nowWallMs);
     return { phase: 'fresh', ...known, fetchedAtMs: nowWallMs, validators: answer.validators };
   }
   const { status, rules, validators, retryAfterMs } = answer;
@@ -152,10 +157,10 @@ export function robotsAnswered(state: OriginRobots, answer: RobotsAnswer, nowWal
   if (status >= 300 && status < 500 && status !== 304 && status !== 429) {
     return { phase: 'fresh', rules: ALLOW_ALL, status, fetchedAtMs: nowWallMs, validators: null };
   }
-  return unreachable(state, retryAfterMs ?? 0, nowWallMs);
+  return unreachable(state, status, retryAfterMs ?? 0, nowWallMs);
 }
 
-function unreachable(state: OriginRobots, retryAfterMs: number, nowWallMs: number): OriginRobots {
+function unreachable(state: OriginRobots, cause: RobotsFailure, retryAfterMs: number, nowWallMs: number): OriginRobots {
   const before = state.phase === 'unreachable' ? state : { sinceMs: nowWallMs, attempts: 0 };
   const waitMs = Math.max(
     backoffMs(ROBOTS_BACKOFF, before.attempts, UNMOVED),
@@ -166,6 +171,7 @@ function unreachable(state: OriginRobots, retryAfterMs: number, nowWallMs: numbe
     sinceMs: before.sinceMs,
     retryAtMs: nowWallMs + waitMs,
     attempts: Math.min(ATTEMPTS_MAX, before.attempts + 1),
+    cause,
     lastGood: lastGoodOf(state),
   };
 }
