@@ -192,10 +192,10 @@ async function tell(
   { returnOnlyCookies }: Pick<VisitAsked, 'returnOnlyCookies'>,
   answer: Response,
 ): Promise<Solution> {
-  const url = hasNoBody(answer) ? answer.url() : page.url();
-  // As of chrome-error: what the browser says where no page came.
+  const isEmpty = hasNoBody(answer) || isShownInstead(page, answer);
+  const url = isEmpty ? answer.url() : page.url();
   if (!/^https?:/.test(url)) throw new VisitError('navigation_failed', `it came to ${url.slice(0, 100)}`);
-  const markup = hasNoBody(answer) ? '' : await markupOf(page);
+  const markup = isEmpty ? '' : await markupOf(page);
   if (markup === null) throw new VisitError('timeout', 'the page never stayed for a look');
   const cookies = await context.cookies();
   const userAgent = await page.evaluate<string>('navigator.userAgent').catch(() => '');
@@ -255,12 +255,18 @@ function hasNoBody(answer: Response): boolean {
   return answer.status() === 204 || answer.status() === 205;
 }
 
+/** Where a status of an error comes with nothing to show, the browser shows a page of its own. */
+function isShownInstead(page: Page, answer: Response): boolean {
+  return answer.status() >= 400 && page.url().startsWith('chrome-error:');
+}
+
 /** The page was left for another before it was there, or there is nothing that could be there. */
 function isOnItsWay(error: unknown, watched: Watched): boolean {
   const { message } = error as Error;
   const answer = watched.answer();
-  if (answer !== null && hasNoBody(answer)) return true;
-  return answer !== null && /interrupted by another navigation|ERR_ABORTED/.test(message) && !isDownload(error);
+  if (answer === null) return false;
+  if (hasNoBody(answer) || message.includes('ERR_HTTP_RESPONSE_CODE_FAILURE')) return true;
+  return /interrupted by another navigation|ERR_ABORTED/.test(message) && !isDownload(error);
 }
 
 function isDownload(error: unknown): boolean {

@@ -44,8 +44,51 @@ describe.skipIf(CHROMIUM === null)('a sidecar with a real Chromium', () => {
     expect(solution?.userAgent).toContain('Chrome/');
   });
 
-  it.each(['/alert', '/popup', '/socket'])('%s does not hold it up', async (path) => {
+  it.each(['/alert', '/popup'])('%s does not hold it up', async (path) => {
     expect(await get(path)).toMatchObject({ status: 'ok', solution: { status: 200 } });
+  });
+
+  it.each(['/missing-part', '/restless'])('B1: %s is told before its time is over, however short', async (path) => {
+    expect(await get(path, 5_000)).toMatchObject({ status: 'ok', solution: { status: 200 } });
+  });
+
+  it('P1: a page that goes to itself without end does so five times', async () => {
+    expect(await get('/again')).toMatchObject({ status: 'ok', solution: { status: 200 } });
+    expect(site.asked.filter((path) => path === '/again')).toHaveLength(6);
+  });
+
+  it('an answer without a body is told as that', async () => {
+    expect(await get('/nothing')).toMatchObject({ status: 'ok', solution: { status: 204, response: '' } });
+  });
+
+  it('so is one that says no with nothing', async () => {
+    expect(await get('/no-such-page')).toMatchObject({ status: 'ok', solution: { status: 404, response: '' } });
+  });
+
+  it('what the browser shows of its own errors is no page', async () => {
+    expect(await get('/round')).toMatchObject({ status: 'error', code: 'navigation_failed' });
+  });
+
+  it('a cookie that the browser does not take keeps none of the others back', async () => {
+    const cookies = [
+      { name: '__Host-a', value: '1' },
+      { name: 'ok', value: '2' },
+    ];
+    const url = `http://site.test:${site.port}/deep/er`;
+    expect(await sidecar.ask({ cmd: 'request.get', url, cookies })).toMatchObject({ status: 'ok' });
+    expect(site.cookies.at(-1)).toBe('ok=2');
+  });
+
+  it('a session holds its cookies from one page to the next, and no other page has them', async () => {
+    const ask = (session?: string) =>
+      sidecar.ask({ cmd: 'request.get', url: `http://site.test:${site.port}/cookie`, ...(session ? { session } : {}) });
+    await ask('one');
+    await ask('one');
+    expect(site.cookies.at(-1)).toBe('a=1; b=2');
+    for (const session of ['two', undefined]) {
+      await ask(session);
+      expect(site.cookies.at(-1)).toBeUndefined();
+    }
   });
 
   it('S2: of sixty pictures it loads thirty', async () => {
@@ -55,11 +98,31 @@ describe.skipIf(CHROMIUM === null)('a sidecar with a real Chromium', () => {
 
   it('S1: what a page reaches for passes the guard: nothing but this site is asked', async () => {
     expect(await get('/reach')).toMatchObject({ status: 'ok' });
+    expect(site.strays()).toEqual({ datagrams: 0, connections: 0 });
     for (const url of ['http://10.0.0.1/', 'http://127.0.0.2:8099/', 'http://169.254.169.254/latest/']) {
       const answer = await sidecar.ask({ cmd: 'request.get', url, maxTimeout: 5_000 });
       expect(answer.status).toBe('error');
       expect(answer.message).toContain('[guard_refused]');
     }
+  });
+
+  it('S1: nothing goes by datagram', async () => {
+    expect(await get('/datagrams')).toMatchObject({ status: 'ok' });
+    expect(site.strays()).toEqual({ datagrams: 0, connections: 0 });
+  });
+
+  it.each(['/socket', '/worker-socket'])('%s opens no WebSocket', async (path) => {
+    expect(await get(path)).toMatchObject({ status: 'ok' });
+    expect(site.sockets()).toBe(0);
+  });
+
+  it('S2: what a worker asks for counts as well', () => {
+    expect(site.asked.filter((path) => path.startsWith('/part-w')).length).toBeLessThanOrEqual(30);
+  });
+
+  it('S2: more markup than any page has is told as that', async () => {
+    expect(await get('/huge')).toMatchObject({ status: 'error', code: 'bound' });
+    expect(await get('/')).toMatchObject({ status: 'ok' });
   });
 
   it('a download is no page, and nothing is written', async () => {
@@ -90,6 +153,14 @@ describe.skipIf(CHROMIUM === null)('a sidecar with a real Chromium', () => {
     expect(folders(sidecar)).toHaveLength(1);
   });
 
+  it('a browser that is stopped is killed at the time-out, and the next page comes', async () => {
+    await get('/');
+    for (const pid of browserProcesses(sidecar)) process.kill(pid, 'SIGSTOP');
+    expect(await get('/', 1_500)).toMatchObject({ status: 'error', code: 'timeout' });
+    expect(await get('/')).toMatchObject({ status: 'ok' });
+    expect(folders(sidecar)).toHaveLength(1);
+  }, 30_000);
+
   it('whoever hangs up has his visit ended', async () => {
     const gone = new AbortController();
     const asked = { cmd: 'request.get', url: `http://site.test:${site.port}/hang`, maxTimeout: 60_000 };
@@ -107,7 +178,74 @@ describe.skipIf(CHROMIUM === null)('a sidecar with a real Chromium', () => {
   });
 });
 
+describe.skipIf(CHROMIUM === null)('a sidecar with little to give', () => {
+  let sidecar: Sidecar;
+  let site: OddSite;
+  const ask = (path: string, maxTimeout: number) =>
+    sidecar.ask({ cmd: 'request.get', url: `http://site.test:${site.port}${path}`, maxTimeout });
+
+  beforeAll(async () => {
+    site = await openOddSite();
+    sidecar = await startSidecar(0, ['--memory', '512', '--set', 'browser.concurrency=1']);
+  }, 30_000);
+
+  afterAll(async () => {
+    await sidecar.end('SIGTERM');
+    await leavesNothing(sidecar);
+    site.close();
+  }, 30_000);
+
+  it('S2: a page that grows without end is ended, and the next one comes', async () => {
+    const { message, code } = await ask('/grow', 15_000);
+    expect({ message, code }).toMatchObject({ code: 'bound' });
+    expect(await ask('/', 10_000)).toMatchObject({ status: 'ok' });
+  }, 40_000);
+
+  it('S2: so many may wait and no more; waiting is part of their time', async () => {
+    const answers = await Promise.all(Array.from({ length: 11 }, () => ask('/hang', 1_500)));
+    const codes = answers.map(({ code }) => code);
+    expect(codes.filter((code) => code === 'busy')).toHaveLength(2);
+    expect(codes.filter((code) => code === 'timeout')).toHaveLength(9);
+    expect(await sidecar.health()).toMatchObject({ visiting: 0, waiting: 0 });
+    expect(await ask('/', 10_000)).toMatchObject({ status: 'ok' });
+  }, 40_000);
+
+  it('SIGTERM waits for the page that is being rendered', async () => {
+    const answer = ask('/missing-part', 4_000);
+    await until('it visits', async () => (await sidecar.health()).visiting === 1);
+    await sidecar.end('SIGTERM');
+    expect(await answer).toMatchObject({ status: 'ok' });
+    sidecar = await startSidecar();
+  }, 40_000);
+});
+
 describe.skipIf(CHROMIUM === null)('kill -9 of a sidecar', () => {
+  it('in the middle of a page that hangs leaves no process and no folder', async () => {
+    const site = await openOddSite();
+    const sidecar = await startSidecar();
+    const hung = sidecar.ask({ cmd: 'request.get', url: `http://site.test:${site.port}/hang`, maxTimeout: 60_000 });
+    hung.catch(() => {});
+    await until('it hangs', () => site.asked.includes('/hang'), 10_000);
+    expect(browserProcesses(sidecar).length).toBeGreaterThan(4);
+    await sidecar.end('SIGKILL');
+    await leavesNothing(sidecar);
+    site.close();
+  }, 40_000);
+
+  it('and of its browser’s shell leaves what the next one ends', async () => {
+    const site = await openOddSite();
+    const first = await startSidecar();
+    await first.ask({ cmd: 'request.get', url: `http://site.test:${site.port}/`, maxTimeout: 10_000 });
+    const stopped = browserProcesses(first);
+    for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+    await first.end('SIGKILL');
+    expect(browserProcesses(first).length).toBeGreaterThan(4);
+    const second = await startSidecar();
+    await leavesNothing(first);
+    await second.end('SIGTERM');
+    site.close();
+  }, 40_000);
+
   it('leaves no process and no folder', async () => {
     const site = await openOddSite();
     const sidecar = await startSidecar();

@@ -4,10 +4,11 @@
  * Processes and folders are found by the name that every one of them carries, not by what the service says of itself.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -28,10 +29,18 @@ export interface Sidecar {
 }
 
 /** @param port 0 takes a free one */
-export async function startSidecar(port = 0): Promise<Sidecar> {
+export async function startSidecar(port = 0, more: readonly string[] = []): Promise<Sidecar> {
   const settings = { 'guard.allow': ['127.0.0.1/32'], 'dns.hosts': { '*.test': '127.0.0.1' } };
   const sets = Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${JSON.stringify(value)}`]);
-  const words = [join(process.cwd(), 'dist/cli/main.js'), 'sidecar', '--port', String(port), '--json', ...sets];
+  const words = [
+    join(process.cwd(), 'dist/cli/main.js'),
+    'sidecar',
+    '--port',
+    String(port),
+    '--json',
+    ...sets,
+    ...more,
+  ];
   const child: ChildProcess = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'] });
   const gone = once(child, 'exit');
   const early = gone.then(([code]) => Promise.reject(new Error(`the sidecar ended at once, with ${code}`)));
@@ -115,34 +124,84 @@ export function leavesNothing(sidecar: Pick<Sidecar, 'pid'>): Promise<void> {
 export interface OddSite {
   readonly port: number;
   readonly asked: readonly string[];
+  readonly cookies: readonly (string | undefined)[];
+  /** WebSockets that were asked for. */
+  sockets(): number;
+  /** What came where nothing may: by datagram to this machine, and to an address of it that the guard refuses. */
+  strays(): { readonly datagrams: number; readonly connections: number };
   close(): void;
 }
 
 /** Pages that hang, that open things, and that reach for what they should not. */
 export async function openOddSite(): Promise<OddSite> {
   const asked: string[] = [];
+  const cookies: (string | undefined)[] = [];
+  let sockets = 0;
+  const strays = await openStrays();
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const { pathname } = new URL(request.url ?? '/', 'http://site.test');
     asked.push(pathname);
-    const page = PAGES[pathname];
+    cookies.push(request.headers.cookie);
+    if (pathname === '/never') return;
+    const page = PAGES[pathname]?.replaceAll('PORT', String(port)).replaceAll('STRAY', String(strays.port));
     if (page === undefined && pathname.startsWith('/part')) return void response.end('x');
     if (pathname === '/file') {
       return void response.writeHead(200, { 'content-disposition': 'attachment; filename=a.bin' }).end('bytes');
     }
-    response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
+    if (pathname === '/nothing') return void response.writeHead(204).end();
+    if (pathname === '/round') return void response.writeHead(302, { location: '/round' }).end();
+    const headers = { 'content-type': 'text/html; charset=utf-8', 'set-cookie': ['a=1; path=/', 'b=2; path=/'] };
+    response.writeHead(page === undefined ? 404 : 200, headers).end(page);
   };
   const server: Server = createServer(answer);
+  server.on('upgrade', (_request, socket) => {
+    sockets += 1;
+    socket.destroy();
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,
     asked,
+    cookies,
+    sockets: () => sockets,
+    strays: () => ({ datagrams: strays.datagrams(), connections: strays.connections() }),
     close: () => {
       server.closeAllConnections();
       server.close();
+      strays.close();
     },
   };
 }
+
+/** Listens where nothing may come. Its port is the same for datagrams and connections. */
+async function openStrays() {
+  let datagrams = 0;
+  let connections = 0;
+  const udp = createSocket('udp4').on('message', () => {
+    datagrams += 1;
+  });
+  await new Promise<void>((resolve) => udp.bind(0, '127.0.0.2', resolve));
+  const { port } = udp.address();
+  const tcp = createTcpServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  await new Promise<void>((resolve, reject) => tcp.once('error', reject).listen(port, '127.0.0.2', resolve));
+  return {
+    port,
+    datagrams: () => datagrams,
+    connections: () => connections,
+    close: () => {
+      udp.close();
+      tcp.close();
+    },
+  };
+}
+
+/** Goes on adding to the page for so long, so that it is not told before. */
+const BUSY =
+  'let n = 0; const busy = setInterval(() => ++n > 20 ? clearInterval(busy) : document.body.append("x"), 50);';
 
 const PAGES: Readonly<Record<string, string>> = {
   '/': '<title>A page</title><p>Grüße',
@@ -152,8 +211,20 @@ const PAGES: Readonly<Record<string, string>> = {
   '/alert': '<script>alert(1); confirm(2); document.title = "after"</script>',
   '/popup': '<script>for (let i = 0; i < 20; i++) open("/")</script><p>on',
   '/many': `<p>on${Array.from({ length: 60 }, (_, n) => `<img src="/part${n}">`).join('')}`,
-  '/reach':
-    '<p>on<img src="http://127.0.0.2:8099/x"><img src="http://10.0.0.1/x"><iframe src="file:///etc/passwd"></iframe>',
-  '/socket': '<p>on<script>try { new WebSocket("ws://site.test:1/") } catch {}</script>',
-  '/grow': '<script>const kept = []; setInterval(() => kept.push(new Array(1e6).fill(kept.length)), 5)</script><p>on',
+  '/reach': `<p>on<img src="http://127.0.0.2:STRAY/x"><img src="http://10.0.0.1/x"><iframe src="file:///etc/passwd"></iframe>
+    <link rel="preconnect" href="http://127.0.0.2:STRAY"><link rel="prefetch" href="http://127.0.0.2:STRAY/p">
+    <script>fetch("http://127.0.0.2:STRAY/f").catch(() => {}); navigator.sendBeacon("http://127.0.0.2:STRAY/b");
+    new Worker(URL.createObjectURL(new Blob(["fetch('http://127.0.0.2:STRAY/w').catch(() => {})"]))); ${BUSY}</script>`,
+  '/datagrams': `<p>on<script>const peer = new RTCPeerConnection({ iceServers: [{ urls: "stun:127.0.0.2:STRAY" }] });
+    peer.createDataChannel("x"); peer.createOffer().then((offer) => peer.setLocalDescription(offer)); ${BUSY}</script>`,
+  '/socket': `<p>on<script>new WebSocket("ws://site.test:PORT/"); ${BUSY}</script>`,
+  '/worker-socket': `<p>on<script>const code = 'for (let i = 0; i < 200; i++) fetch("http://site.test:PORT/part-w" + i).catch(() => {});' +
+    'new WebSocket("ws://site.test:PORT/")'; new Worker(URL.createObjectURL(new Blob([code]))); ${BUSY}</script>`,
+  '/missing-part': '<p>all of the text<img src="/never">',
+  '/restless': '<p>on<script>setInterval(() => document.body.append("x"), 20)</script>',
+  '/again': '<p>on<script>setTimeout(() => location.reload(), 10)</script>',
+  '/cookie': '<p>on',
+  '/huge': '<p>on<script>document.body.append("x".repeat(17 * 1024 * 1024))</script>',
+  '/grow': `<p>on<img src="/never"><script>const kept = [];
+    setInterval(() => kept.push(new Uint8Array(16e6).fill(7)), 20)</script>`,
 };
