@@ -11,6 +11,7 @@
  * 2. A page of which anything came is told before its time is over, as it is then: a picture that never comes, or a door
  *    that never opens, are the page's and no fault of the browser.
  * 3. What the browser shows in a page's stead, as of its own errors, is never told as the page.
+ * 4. Markup, URL and answer that are told belong to one document: a page that goes on meanwhile is looked at again.
  */
 import type { Browser, BrowserContext, Page, Request, Response, Route } from 'playwright-core';
 import { type Solution, type SolvedCookie, type VisitAsked, VisitError } from './protocol.js';
@@ -70,38 +71,52 @@ export async function visit(
   crashed.catch(() => {});
   const watched = await watch(context, page, terms);
   await holdCookies(context, terms.cookies, asked.url);
-  const found = open(page, asked, terms, watched, leftMs).then((answer) => tell(context, page, asked, answer));
+  const found = open(page, asked, terms, watched, leftMs).then((seen) => tell(context, page, asked, seen));
   found.catch(() => {});
   return Promise.race([found, crashed]);
 }
 
-/** Resolves with the answer to the last navigation, when the page is there; or is as far as it will be. */
+/** A document as it was at one moment, and the answer that it came with. */
+interface Seen {
+  readonly url: string;
+  readonly markup: string;
+  readonly answer: Response;
+}
+
+/** Resolves when the page is there; or is as far as it will be. */
 async function open(
   page: Page,
   { url }: Pick<VisitAsked, 'url'>,
   terms: VisitTerms,
   watched: Watched,
   leftMs: () => number,
-): Promise<Response> {
-  await page.goto(url, { waitUntil: 'commit', timeout: Math.max(1, leftMs()) }).catch((error: unknown) => {
-    if (!isOnItsWay(error, watched)) throw navigationFailed(error);
-  });
+): Promise<Seen> {
+  try {
+    await page.goto(url, { waitUntil: 'commit', timeout: Math.max(1, leftMs()) });
+  } catch (error) {
+    const answer = watched.latest();
+    if (answer !== null && isAllThereIs(error, answer)) return { url: answer.url(), markup: '', answer };
+    if (answer === null || !isOnItsWay(error)) throw navigationFailed(error);
+  }
   await page.waitForLoadState('load', { timeout: Math.max(1, Math.min(LOAD_MS_MAX, leftMs() / 2)) }).catch(() => {});
   for (;;) {
     await comeToRest(page, Math.min(STILL_MS_MAX, leftMs()));
-    const answer = watched.answer();
+    const seen = await look(page, watched);
     const isTime = leftMs() < 2 * LOOK_AGAIN_MS;
-    if (answer !== null && (isTime || !(await isDoorStill(page, answer, terms)))) return answer;
     // A door that does not open is a page all the same: whoever asked will see what it is.
+    if (seen !== null && (isTime || !terms.isDoor(seen.url, seen.answer.status(), seen.markup))) return seen;
     if (isTime) throw new VisitError('timeout', 'nothing of the page came in time');
     await page.waitForTimeout(LOOK_AGAIN_MS);
   }
 }
 
-/** Also while it is on its way to another page. */
-async function isDoorStill(page: Page, answer: Response, terms: VisitTerms): Promise<boolean> {
+/** Null while the page is on its way to another one. */
+async function look(page: Page, watched: Watched): Promise<Seen | null> {
+  const answer = watched.shown();
+  if (answer === null) return null;
+  const url = page.url();
   const markup = await markupOf(page);
-  return markup === null || terms.isDoor(page.url(), answer.status(), markup);
+  return markup === null || watched.shown() !== answer ? null : { url, markup, answer };
 }
 
 /** A context in which a visit leaves nothing and reaches nothing but through its proxy. */
@@ -119,13 +134,16 @@ export function openContext(browser: Browser, { proxyUrl, userAgent, headers }: 
 }
 
 interface Watched {
-  /** To the last navigation; null as long as none came. */
-  answer(): Response | null;
+  /** With what the document in the frame came; null as long as there is none. */
+  shown(): Response | null;
+  /** To the last navigation, whether or not anything of it is shown yet, or ever will be. */
+  latest(): Response | null;
 }
 
 /** Bounds what the page loads, shuts what it opens, and remembers the answer to its last navigation. */
 async function watch(context: BrowserContext, page: Page, terms: VisitTerms): Promise<Watched> {
-  let answer: Response | null = null;
+  let latest: Response | null = null;
+  let shown: Response | null = null;
   let requests = 0;
   let navigations = 0;
   const decide = async (route: Route): Promise<void> => {
@@ -140,7 +158,10 @@ async function watch(context: BrowserContext, page: Page, terms: VisitTerms): Pr
     await (isWithin ? route.continue() : route.abort('blockedbyclient')).catch(() => {});
   };
   page.on('response', (response) => {
-    if (isOfMainFrame(response.request(), page)) answer = response;
+    if (isOfMainFrame(response.request(), page)) latest = response;
+  });
+  page.on('framenavigated', (frame) => {
+    if (frame === page.mainFrame()) shown = latest;
   });
   page.on('dialog', (dialog) => void dialog.dismiss().catch(() => {}));
   page.on('download', (download) => void download.cancel().catch(() => {}));
@@ -149,7 +170,7 @@ async function watch(context: BrowserContext, page: Page, terms: VisitTerms): Pr
   });
   await context.route(/./, decide);
   await context.routeWebSocket(/./, (socket) => void socket.close().catch(() => {}));
-  return { answer: () => answer };
+  return { shown: () => shown, latest: () => latest };
 }
 
 /** What a window that has just been opened asks for has no frame yet. */
@@ -190,13 +211,9 @@ async function tell(
   context: BrowserContext,
   page: Page,
   { returnOnlyCookies }: Pick<VisitAsked, 'returnOnlyCookies'>,
-  answer: Response,
+  { url, markup, answer }: Seen,
 ): Promise<Solution> {
-  const isEmpty = hasNoBody(answer) || isShownInstead(page, answer);
-  const url = isEmpty ? answer.url() : page.url();
   if (!/^https?:/.test(url)) throw new VisitError('navigation_failed', `it came to ${url.slice(0, 100)}`);
-  const markup = isEmpty ? '' : await markupOf(page);
-  if (markup === null) throw new VisitError('timeout', 'the page never stayed for a look');
   const cookies = await context.cookies();
   const userAgent = await page.evaluate<string>('navigator.userAgent').catch(() => '');
   return {
@@ -250,23 +267,14 @@ function isSameSite(text: string | undefined): text is 'Strict' | 'Lax' | 'None'
   return text === 'Strict' || text === 'Lax' || text === 'None';
 }
 
-/** Such an answer leaves the browser where it was (RFC 9110 §15.3.5, §15.3.6). */
-function hasNoBody(answer: Response): boolean {
-  return answer.status() === 204 || answer.status() === 205;
+/** The answer has nothing to show (RFC 9110 §15.3.5, §15.3.6), or is an error's and empty: the browser shows no page then. */
+function isAllThereIs(error: unknown, answer: Response): boolean {
+  return [204, 205].includes(answer.status()) || (error as Error).message.includes('ERR_HTTP_RESPONSE_CODE_FAILURE');
 }
 
-/** Where a status of an error comes with nothing to show, the browser shows a page of its own. */
-function isShownInstead(page: Page, answer: Response): boolean {
-  return answer.status() >= 400 && page.url().startsWith('chrome-error:');
-}
-
-/** The page was left for another before it was there, or there is nothing that could be there. */
-function isOnItsWay(error: unknown, watched: Watched): boolean {
-  const { message } = error as Error;
-  const answer = watched.answer();
-  if (answer === null) return false;
-  if (hasNoBody(answer) || message.includes('ERR_HTTP_RESPONSE_CODE_FAILURE')) return true;
-  return /interrupted by another navigation|ERR_ABORTED/.test(message) && !isDownload(error);
+/** The page was left for another before it was there. */
+function isOnItsWay(error: unknown): boolean {
+  return /interrupted by another navigation|ERR_ABORTED/.test((error as Error).message) && !isDownload(error);
 }
 
 function isDownload(error: unknown): boolean {

@@ -11,7 +11,6 @@ import {
   killBrowser,
   leavesNothing,
   openOddSite,
-  type Sidecar,
   startSidecar,
 } from './sidecar.js';
 

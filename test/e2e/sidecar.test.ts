@@ -52,6 +52,16 @@ describe.skipIf(CHROMIUM === null)('a sidecar with a real Chromium', () => {
     expect(await get(path, 5_000)).toMatchObject({ status: 'ok', solution: { status: 200 } });
   });
 
+  it('R2: what is behind a door comes with its own answer, whenever the door opens', async () => {
+    for (const opensAfterMs of [200, 240, 260, 280, 300, 400, 550]) {
+      const { solution } = await get(`/door-${opensAfterMs}`);
+      expect({ opensAfterMs, status: solution?.status, response: solution?.response }).toMatchObject({
+        status: 200,
+        response: expect.stringContaining('the page'),
+      });
+    }
+  }, 40_000);
+
   it('P1: a page that goes to itself without end does so five times', async () => {
     expect(await get('/again')).toMatchObject({ status: 'ok', solution: { status: 200 } });
     expect(site.asked.filter((path) => path === '/again')).toHaveLength(6);

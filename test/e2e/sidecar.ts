@@ -148,6 +148,11 @@ export async function openOddSite(): Promise<OddSite> {
     if (pathname === '/file') {
       return void response.writeHead(200, { 'content-disposition': 'attachment; filename=a.bin' }).end('bytes');
     }
+    if (pathname.startsWith('/door-') && !request.headers.cookie?.includes('pass=1')) {
+      const headers = { 'content-type': 'text/html; charset=utf-8' };
+      return void response.writeHead(403, headers).end(doorOf(Number(pathname.slice('/door-'.length))));
+    }
+    if (pathname.startsWith('/door-')) return void response.setHeader('content-type', 'text/html').end('<p>the page');
     if (pathname === '/nothing') return void response.writeHead(204).end();
     if (pathname === '/round') return void response.writeHead(302, { location: '/round' }).end();
     const headers = { 'content-type': 'text/html; charset=utf-8', 'set-cookie': ['a=1; path=/', 'b=2; path=/'] };
@@ -197,6 +202,13 @@ async function openStrays() {
       tcp.close();
     },
   };
+}
+
+/** Lets through who has run its script, which takes its time. */
+function doorOf(opensAfterMs: number): string {
+  return `<title>Just a moment...</title><p>Checking your browser<script src="/cdn-cgi/challenge-platform/x.js"></script>
+    <script>window._cf_chl_opt = {};
+    setTimeout(() => { document.cookie = 'pass=1'; location.reload(); }, ${opensAfterMs});</script>`;
 }
 
 /** Goes on adding to the page for so long, so that it is not told before. */
