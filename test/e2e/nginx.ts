@@ -40,6 +40,8 @@ export interface Nginx {
   readonly port: number;
   /** The access log's lines, as written. */
   lines(): string[];
+  /** Resolves when each request that was answered before is in the log: the one worker writes it before it serves anew. */
+  settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -72,7 +74,22 @@ export async function startNginx(prefix: string, sites: readonly Site[], place: 
   }
   // What it was tried with is no part of what it witnesses.
   const before = readFileSync(log, 'utf8').length;
-  return { port, stop, lines: () => readFileSync(log, 'utf8').slice(before).split('\n').filter(Boolean) };
+  return {
+    port,
+    stop,
+    lines: () => readFileSync(log, 'utf8').slice(before).split('\n').filter(Boolean),
+    settled: async () => {
+      for (const { address } of sites.slice(0, 1)) await answers(address, port, under);
+    },
+  };
+}
+
+/**
+ * Whose request a line is about is told by the line, not by when it was read: it is written once the answer is sent,
+ * which a client that has ended by then does not wait for.
+ */
+export function isOfWget(line: string): boolean {
+  return (JSON.parse(line) as AccessLine).user_agent.startsWith('Wget/');
 }
 
 function configurationOf(prefix: string, port: number, sites: readonly Site[]): string {

@@ -15,7 +15,7 @@ import { judge, type Verdict } from '../../src/practice/judge.js';
 import { eventsFromNginx } from '../../src/practice/nginx-log.js';
 import { type ArchiveReading, readArchive } from './archive.js';
 import { crawl, PRODUCT_TOKEN, type SummaryLine } from './crawl-process.js';
-import { type AccessLine, isInstalled, type Site, startNginx } from './nginx.js';
+import { type AccessLine, isInstalled, isOfWget, type Site, startNginx } from './nginx.js';
 
 export const DELAY_MS = 50;
 
@@ -80,7 +80,6 @@ export async function crawlRealSites(names: readonly string[], command?: readonl
     try {
       const seeds = sites.map(({ address }) => `http://${address}:${nginx.port}/`);
       for (const seed of seeds) await mirror(seed, join(prefix, 'wget'));
-      const wgetLines = nginx.lines();
       const { summary } = await crawl({
         seeds,
         dataDir: join(prefix, 'data'),
@@ -94,7 +93,10 @@ export async function crawlRealSites(names: readonly string[], command?: readonl
         ...(command === undefined ? {} : { command }),
       });
       const archive = await readArchive(summary.archive);
-      return report(sites, nginx.port, wgetLines, nginx.lines().slice(wgetLines.length), summary, archive);
+      await nginx.settled();
+      const lines = nginx.lines();
+      const crawlLines = lines.filter((line) => !isOfWget(line));
+      return report(sites, nginx.port, lines.filter(isOfWget), crawlLines, summary, archive);
     } finally {
       await nginx.stop();
     }

@@ -20,7 +20,7 @@ import type { WitnessEvent } from '../../src/practice/witness.js';
 import { type ArchiveReading, readArchive } from './archive.js';
 import { type CrawlOptions, crawl, PRODUCT_TOKEN, ROOT, startCrawl, type SummaryLine } from './crawl-process.js';
 import { type Namespace, openNamespace, whyNoNamespace } from './namespace.js';
-import { type AccessLine, isInstalled, type Nginx, type Site, startNginx } from './nginx.js';
+import { type AccessLine, isInstalled, isOfWget, type Nginx, type Site, startNginx } from './nginx.js';
 
 export const DELAY_MS = 20;
 const DOMAIN = 'docs.test';
@@ -136,7 +136,8 @@ function sitesIn(prefix: string): NamedSite[] {
 async function compare(stage: Stage, say: (line: string) => void): Promise<RealWebReport> {
   const startedMs = performance.now();
   await mirror(stage);
-  const byWget = answered(stage.nginx.lines());
+  await stage.nginx.settled();
+  const byWget = answered(stage.nginx.lines().filter(isOfWget));
   const seconds = (performance.now() - startedMs) / 1_000;
   say(`wget: ${countPages(byWget)} pages of ${byWget.size} URLs in ${seconds.toFixed(1)} s`);
   const undisturbed = await passage(stage, byWget, 'undisturbed', []);
@@ -183,7 +184,11 @@ async function passage(
   }
   const cpuBefore = cpuOfChildren();
   const { summary } = await crawl(options);
-  const lines = stage.nginx.lines().slice(before);
+  await stage.nginx.settled();
+  const lines = stage.nginx
+    .lines()
+    .slice(before)
+    .filter((line) => !isOfWget(line));
   const byCrawl = answered(lines);
   const verdict = judge(inOrder([...eventsFromNginx(lines, { robotsOf: robotsIn(stage) }), ...marks]), {
     productToken: PRODUCT_TOKEN,

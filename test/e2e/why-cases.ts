@@ -90,7 +90,7 @@ export const CASES: readonly WhyCase[] = [
     asked: 'http://silent.test/page',
     state: 'parked',
     action: 'await_robots',
-    says: /can not be read: it was asked for once/,
+    says: /can not be read \(HTTP 500\): it was asked for once/,
   },
   {
     title: 'A dead letter',
