@@ -17,6 +17,7 @@ import * as policy from '../policy/egress.js';
 import type { Gate } from '../policy/gate.js';
 import type { Instant } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
+import type { ProbeFacts } from '../protocols/bench.js';
 import { type Effect, send } from '../protocols/effects.js';
 import type { Ask, Doubt, NetworkWord, PermitNumber } from '../protocols/workbench.js';
 
@@ -290,4 +291,11 @@ export function nextDueMs(books: EgressBooks, now: Instant): number | null {
   }
   for (const { sinceMs } of books.suspects.values()) return sinceMs + terms.suspenseMs;
   return null;
+}
+
+/** For whoever watches: who is probed now, or when somebody is. Null while the guard is off. */
+export function describe({ guard, probe }: EgressBooks, now: Instant): ProbeFacts | null {
+  if (guard.phase !== 'guarding') return null;
+  const nextAtMs = probe === null ? now.wallMs + Math.max(0, guard.probeAtMs - now.monotonicMs) : null;
+  return { host: probe?.host ?? null, nextAtMs, failed: guard.probesFailed };
 }

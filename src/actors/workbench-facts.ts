@@ -7,6 +7,7 @@ import type { Instant } from '../protocols/actor.js';
 import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import type { Ask, PermitNumber } from '../protocols/workbench.js';
 import * as backend from './workbench-backend.js';
+import * as egress from './workbench-egress.js';
 
 /** The part of the workbench's state that is told. */
 export interface Books {
@@ -15,6 +16,7 @@ export interface Books {
   readonly asks: ReadonlyMap<HostName, Ask>;
   readonly lines: ReadonlyMap<Tier, TierLine>;
   readonly backend: backend.BackendBooks;
+  readonly egress: egress.EgressBooks;
   readonly open: ReadonlyMap<
     PermitNumber,
     { readonly sinceMs: number; readonly slot: number | null; readonly addressClock: string | null }
@@ -54,6 +56,7 @@ export function describe(books: Books, hosts: readonly HostName[], now: Instant)
       inLine: due.lineOf.size,
     })),
     backend: books.lines.has(3) ? backend.describe(books.backend, now) : null,
+    probing: egress.describe(books.egress, now),
   };
 }
 

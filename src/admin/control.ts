@@ -6,6 +6,7 @@
  * question has the same answer. Times in answers are ISO 8601 in UTC.
  */
 import type { RobotsFailure } from '../policy/robots/freshness.js';
+import type { RobotsRemark } from '../policy/robots/rules.js';
 import type { HostName, Origin } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { PriorityClass, QueuePosition } from '../domain/record.js';
@@ -110,6 +111,8 @@ export interface StatusReport {
     readonly browser: BrowserReport | null;
     readonly memory: { readonly rssBytes: number; readonly heapUsedBytes: number };
   } | null;
+  /** B5: while hardly any host can be reached, who finds out whether it is over; null at all other times. */
+  readonly probing: ProbeReport | null;
   /** Of this run; 0 for a crawl that does not run. */
   readonly pages: number;
   readonly requests: number;
@@ -134,7 +137,10 @@ export interface StatusReport {
   /** Hosts with work, by why they are not being asked right now; of those that were examined. */
   readonly waitingWhy: Readonly<Partial<Record<WaitCause, number>>>;
   readonly hostsExamined: number;
-  /** At least so long for what is queued now, by delays and by the rate; null where nothing can be said. */
+  /**
+   * About so long for what is queued now, by delays, rests and the rate; new links come on top. Null where nothing can
+   * be said, and while no request begins.
+   */
   readonly etaSeconds: number | null;
 }
 
@@ -192,6 +198,15 @@ export interface HostRow {
   readonly breaker: Breaker['phase'];
   readonly robots: 'unknown' | 'fresh' | 'unreachable';
   readonly waits: { readonly why: WaitCause; readonly until: Time | null } | null;
+}
+
+export interface ProbeReport {
+  /** The host that is asked; null while nobody is. */
+  readonly host: HostName | null;
+  /** When the next one is asked; null while one is. */
+  readonly nextAt: Time | null;
+  /** Hosts that were asked so far, and not reached. */
+  readonly failed: number;
 }
 
 /** How the browser service stands (B1). */
@@ -261,6 +276,8 @@ export interface OriginReport {
   readonly rules: number | null;
   readonly crawlDelaySeconds: number | null;
   readonly sitemaps: number | null;
+  /** What its site may not have meant: `cut` (longer than is read), `markup` (an HTML page). */
+  readonly remark: RobotsRemark | null;
   readonly retryAt: Time | null;
   readonly attempts: number;
   /** Why it can't be read, by the last try: a status or a code; null where it can, or is not known. */

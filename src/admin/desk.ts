@@ -37,8 +37,10 @@ import {
   type SeedWish,
   type StatusReport,
   type TreeReport,
+  WAIT_CAUSES,
+  type WaitCause,
 } from './control.js';
-import { type DelayTerms, hostReport, hostRow, readHost, type Standing, sum } from './host-facts.js';
+import { type DelayTerms, hostReport, hostRow, readHost, type Standing, sum, waitOf } from './host-facts.js';
 import { type RunFacts, statusReport, survey } from './status.js';
 
 /** A crawl that runs. */
@@ -74,6 +76,9 @@ const ROWS_SHOWN = 10;
 const HOSTS_SCANNED_MAX = 20_000;
 
 const DEAD_SCANNED_MAX = 20_000;
+
+/** What keeps a host though neither its queue nor its own clock does; what holds everybody is told elsewhere. */
+const OF_THE_BENCH: ReadonlySet<WaitCause> = new Set<WaitCause>(['address', 'permit', 'turn']);
 
 const HAS: Readonly<Record<HostState, (row: { ready: number; waiting: number; parked: number }) => boolean>> = {
   work: ({ ready, waiting, parked }) => ready + waiting + parked > 0,
@@ -163,10 +168,13 @@ export class Desk implements Control {
   }
 
   async #liveFacts(live: Live, url: string, host: HostName): Promise<LiveFacts> {
-    const bench = await live.describe([host]);
+    const { store } = this.#ground;
+    const [bench, facts] = [await live.describe([host]), await readHost(store, host, 1)];
+    const wait = facts === null ? null : waitOf(facts, bench?.gates[0] ?? null, this.#standing(bench));
     return liveFacts(url, host, {
       inFlight: live.inFlight(),
       gateOpensAtMs: bench?.gates[0]?.nextAllowedAtMs ?? null,
+      waits: wait !== null && OF_THE_BENCH.has(wait.why) ? { why: wait.why, words: WAIT_CAUSES[wait.why] } : null,
       browserRestsUntilMs: bench?.backend?.restsUntilMs ?? null,
       paused: live.facts().isPaused,
       holds: bench?.holds ?? live.facts().holds,

@@ -108,16 +108,19 @@ interface Wait {
   readonly untilMs: number | null;
 }
 
-/** Why it is not being asked: what its own state says first, then what its gate says, then what the crawl says. Null: nothing is left to ask. */
+/**
+ * Why it is not being asked. A rest that the host itself has brought about comes first: it holds whether a crawl runs or
+ * not. Then what keeps all hosts, then its queue, its gate, and its turn. Null: nothing is left to ask.
+ */
 export function waitOf(facts: HostFacts, gate: GateFacts | null, { bench, phase, nowMs }: Standing): Wait | null {
   const { summary, snapshot, firstDueAtMs } = facts;
   const ready = sum(summary.ready);
   if (ready + summary.waiting + summary.parked === 0) return null;
   if (gate?.phase === 'in_flight' || gate?.phase === 'judging') return { why: 'in_flight', untilMs: null };
-  if (phase !== 'running') return { why: phase, untilMs: null };
   const { breaker, closedUntilMs } = snapshot;
   if (breaker.phase === 'open' && breaker.untilMs > nowMs) return { why: 'breaker', untilMs: breaker.untilMs };
   if (closedUntilMs !== null && closedUntilMs > nowMs) return { why: 'retry_after', untilMs: closedUntilMs };
+  if (phase !== 'running') return { why: phase, untilMs: null };
   const isDue = ready > 0 || (firstDueAtMs !== null && firstDueAtMs <= nowMs);
   if (!isDue && firstDueAtMs !== null) return { why: 'retry', untilMs: firstDueAtMs };
   const isForBrowser = facts.head.some(({ at, record }) => at.queue === 'parked' && isParkedForBackend(record));
@@ -144,6 +147,12 @@ function nextAllowedMs({ snapshot }: HostFacts, gate: GateFacts | null, nowMs: n
     breaker.phase === 'open' ? breaker.untilMs : 0,
   );
   return latest > nowMs ? latest : null;
+}
+
+/** For how long from now it is left alone altogether. */
+export function restMs({ snapshot }: HostFacts, nowMs: number): number {
+  const { breaker, closedUntilMs } = snapshot;
+  return Math.max(0, (closedUntilMs ?? 0) - nowMs, breaker.phase === 'open' ? breaker.untilMs - nowMs : 0);
 }
 
 /** One clock for all its origins: the slowest of their rules. */
@@ -178,6 +187,7 @@ function originReport({ origin, state }: RobotsEntry, nowMs: number): OriginRepo
     rules: copy?.rules.rules.length ?? null,
     crawlDelaySeconds: copy?.rules.crawlDelaySeconds ?? null,
     sitemaps: copy?.rules.sitemaps.length ?? null,
+    remark: copy?.rules.remark ?? null,
     retryAt: state.phase === 'unreachable' ? timeOf(state.retryAtMs) : null,
     attempts: state.phase === 'unreachable' ? state.attempts : 0,
     cause: state.phase === 'unreachable' ? (state.cause ?? null) : null,

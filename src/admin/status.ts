@@ -10,9 +10,18 @@ import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import { PAUSED } from '../protocols/workbench.js';
 import type { Totals } from '../protocols/commit.js';
 import type { StorePort } from '../protocols/ports.js';
-import type { BrowserReport, CrawlState, StatusReport, WaitCause } from './control.js';
+import type { BrowserReport, CrawlState, ProbeReport, StatusReport, WaitCause } from './control.js';
 import { timeOf } from './control.js';
-import { delayMsOf, type DelayTerms, type HostFacts, readHost, type Standing, sum, waitOf } from './host-facts.js';
+import {
+  delayMsOf,
+  type DelayTerms,
+  type HostFacts,
+  readHost,
+  restMs,
+  type Standing,
+  sum,
+  waitOf,
+} from './host-facts.js';
 
 /** Hosts whose counts are read for one status: some tens of milliseconds. */
 export const HOSTS_COUNTED_MAX = 20_000;
@@ -116,6 +125,7 @@ export function statusReport(ground: StatusGround, found: Survey): StatusReport 
     reasons: holds,
     dataDir: ground.dataDir,
     run: run === null ? null : runReport(run, bench),
+    probing: probeReport(bench),
     pages: run?.pages ?? 0,
     requests: run?.requests ?? 0,
     rate: rounded(run?.ratePerSecond ?? 0),
@@ -133,8 +143,17 @@ export function statusReport(ground: StatusGround, found: Survey): StatusReport 
     archivedPages: totals.pages,
     waitingWhy: Object.fromEntries([...waitingWhy].sort(([, a], [, b]) => b - a)),
     hostsExamined: found.examined.length,
-    etaSeconds: state === 'stopped' ? null : etaSeconds(ground, found),
+    etaSeconds: ADVANCES.has(state) ? etaSeconds(ground, found) : null,
   };
+}
+
+/** Where there is a pace to reckon with. */
+const ADVANCES: ReadonlySet<CrawlState> = new Set(['running', 'idle']);
+
+function probeReport(bench: BenchFacts | null): ProbeReport | null {
+  if (bench === null || bench.probing === null) return null;
+  const { host, nextAtMs, failed } = bench.probing;
+  return { host, nextAt: timeOf(nextAtMs), failed };
 }
 
 function runReport(run: RunFacts, bench: BenchFacts | null): NonNullable<StatusReport['run']> {
@@ -204,14 +223,15 @@ function sinceOf(state: CrawlState, run: RunFacts | null): string | null {
   }
 }
 
-/** The longest queue at its host's pace, or all of it at the crawl's pace, whichever takes longer. New links come on top. */
+/** The longest queue at its host's pace, after its rest, or all at the crawl's pace, whichever takes longer. New links come on top. */
 function etaSeconds({ run, totals, terms, nowMs }: StatusGround, { examined }: Survey): number | null {
   const left = totals.ready + totals.waiting;
   if (left === 0) return 0;
   let longest = 0;
   for (const facts of examined) {
     const perVisitMs = delayMsOf(facts, terms, nowMs) + (facts.snapshot.lastDurationMs ?? 0);
-    longest = Math.max(longest, ((sum(facts.summary.ready) + facts.summary.waiting) * perVisitMs) / 1_000);
+    const visits = sum(facts.summary.ready) + facts.summary.waiting;
+    if (visits > 0) longest = Math.max(longest, (restMs(facts, nowMs) + visits * perVisitMs) / 1_000);
   }
   const rate = run?.ratePerSecond ?? 0;
   const byRate = rate > 0.001 ? left / rate : 0;

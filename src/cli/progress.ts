@@ -74,7 +74,8 @@ function hostsText({ hostsActive, waitingWhy = [] }: ProgressSnapshot): string {
   const causes = waitingWhy
     .slice(0, CAUSES_SHOWN)
     .map(([cause, hosts]) => `${cause.replace('_', ' ')} ${count(hosts)}`);
-  return `${quantity(hostsActive, 'host')}${causes.length === 0 ? '' : ` (${causes.join(', ')})`}`;
+  const hosts = hostsActive === 0 && causes.length > 0 ? 'no host at work' : quantity(hostsActive, 'host');
+  return `${hosts}${causes.length === 0 ? '' : ` (${causes.join(', ')})`}`;
 }
 
 /** `40 s`, `5 min`, `3 h`: an estimate has no more digits than it is worth. */

@@ -5,7 +5,7 @@ import { originOf } from '../domain/host.js';
 import { productTokenOf } from '../policy/robots/agent.js';
 import { compileRobots, type RobotsDecision, type RobotsMatcher } from '../policy/robots/match.js';
 import { readRobots } from '../policy/robots/read.js';
-import { ROBOTS_BYTES_MAX, type RobotsRules } from '../policy/robots/rules.js';
+import { ROBOTS_BYTES_MAX, type RobotsRemark, type RobotsRules } from '../policy/robots/rules.js';
 import { unreadable } from './files.js';
 import { withJsonOption } from './options.js';
 import { examples } from './program.js';
@@ -27,6 +27,8 @@ interface Told {
   /** As written; a crawl waits for a minute at most. */
   readonly crawlDelaySeconds: number | null;
   readonly sitemaps: readonly string[];
+  /** What its site may not have meant: `cut` (longer than is read), `markup` (an HTML page); null: nothing of the kind. */
+  readonly remark: RobotsRemark | null;
 }
 
 export function robotsCommand(terminal: Terminal): Command {
@@ -81,19 +83,32 @@ function readerOf(bytes: Uint8Array, token: string): (robotsUrl: string) => File
 
 function tell(url: string, { rules, matcher }: FileAtUrl): Told {
   const { allowed, rule } = matcher.decide(url);
-  return { url, allowed, rule, crawlDelaySeconds: rules.crawlDelaySeconds, sitemaps: rules.sitemaps };
+  return {
+    url,
+    allowed,
+    rule,
+    crawlDelaySeconds: rules.crawlDelaySeconds,
+    sitemaps: rules.sitemaps,
+    remark: rules.remark ?? null,
+  };
 }
 
 function paragraph(told: Told): string[] {
-  const { url, allowed, rule, crawlDelaySeconds, sitemaps } = told;
+  const { url, allowed, rule, crawlDelaySeconds, sitemaps, remark } = told;
   const verdict = allowed === null ? 'no say' : allowed ? 'allowed' : 'disallowed';
   return [
     `${verdict}  ${url}`,
     `  ${why(allowed, rule)}`,
     ...(crawlDelaySeconds === null ? [] : [`  Crawl-delay: ${crawlDelaySeconds} s`]),
     ...sitemaps.map((sitemap) => `  Sitemap: ${sitemap}`),
+    ...(remark === null ? [] : [`  ${REMARKS[remark]}`]),
   ];
 }
+
+const REMARKS: Readonly<Record<RobotsRemark, string>> = {
+  cut: `The file is longer than is read: what comes after ${ROBOTS_BYTES_MAX} bytes does not count.`,
+  markup: 'The file is an HTML page, not a robots.txt: it disallows nothing.',
+};
 
 function why(allowed: boolean | null, rule: Told['rule']): string {
   if (rule !== null) return `line ${rule.line}: ${rule.text}`;

@@ -3,11 +3,13 @@ import {
   type BrowserReport,
   type HostReport,
   type HostRow,
+  type ProbeReport,
   type StatusReport,
   WAIT_CAUSES,
   type WaitCause,
 } from '../admin/control.js';
 import { CODES } from '../domain/outcome.js';
+import { ROBOTS_BYTES_MAX } from '../policy/robots/rules.js';
 import { count, quantity } from './progress.js';
 import { duration } from './summary.js';
 import { formatPairs, formatTable } from './table.js';
@@ -27,6 +29,7 @@ export function formatStatus(report: StatusReport, nowMs: number): string[] {
   const pairs: [string, string][] = [
     ['state', `${STATES[report.state]}${since}`],
     ...report.reasons.map((reason): [string, string] => ['reason', reason]),
+    ...(report.probing === null ? [] : [['probe', probeText(report.probing, nowMs)] as [string, string]]),
   ];
   if (run !== null) {
     pairs.push(
@@ -53,6 +56,13 @@ export function formatStatus(report: StatusReport, nowMs: number): string[] {
   if (run?.browser != null) pairs.push(['browsers', browsersText(run.browser, nowMs)]);
   pairs.push(['data', report.dataDir]);
   return [...formatPairs(pairs), ...waitingLines(report)];
+}
+
+/** B5: one host at a time, until one is reached. */
+function probeText({ host, nextAt, failed }: ProbeReport, nowMs: number): string {
+  const sofar = failed === 0 ? 'none so far' : `${quantity(failed, 'host')} so far, not reached`;
+  if (host !== null) return `${host} is asked, to see whether it can be reached (${sofar})`;
+  return `one host is asked ${nextAt === null ? 'soon' : soon(nextAt, nowMs)}, to see whether it can be reached (${sofar})`;
 }
 
 const BREAKER_WORDS: Readonly<Record<BrowserReport['breaker'], string>> = {
@@ -121,12 +131,7 @@ export function formatHost(report: HostReport, nowMs: number): string[] {
         ? 'nothing: nothing is queued'
         : `${WAIT_CAUSES[waits.why]}${waits.until === null ? '' : `, ${soon(waits.until, nowMs)}`} [${waits.why}]`,
     ],
-    [
-      'next',
-      report.nextAllowedAt === null
-        ? 'it may be asked now, as far as its clock goes'
-        : `it may be asked ${soon(report.nextAllowedAt, nowMs)}, at ${report.nextAllowedAt}`,
-    ],
+    ['clock', clockText(report, nowMs)],
     ['delay', `${seconds(report.delayMs)}: the longest of ${delayParts(delay)}`],
     ['gate', gateText(report, nowMs)],
     ['breaker', breakerText(report, nowMs)],
@@ -134,15 +139,28 @@ export function formatHost(report: HostReport, nowMs: number): string[] {
       'silence',
       report.throttle.closedUntil === null
         ? 'it asked for none'
-        : `it asked for silence: ${soon(report.throttle.closedUntil, nowMs)} it may be asked again (${report.throttle.consecutive} such answers in a row)`,
+        : `it asked for it: it may be asked again ${soon(report.throttle.closedUntil, nowMs)} (${inARow(report.throttle.consecutive)})`,
     ],
     [
       'requests',
       `${count(report.requests)}${report.lastDurationMs === null ? '' : `, the last took ${report.lastDurationMs} ms`}`,
     ],
-    ['site', `${report.site}, partition ${report.partition}`],
+    ['site', report.site],
   ];
   return [report.name, ...formatPairs(pairs), ...originLines(report, nowMs), ...nextLines(report, nowMs)];
+}
+
+/** What its own clock says; what else may keep it stands above. */
+function clockText({ nextAllowedAt, gate, waits }: HostReport, nowMs: number): string {
+  if (gate?.phase === 'in_flight' || gate?.phase === 'judging')
+    return 'it starts when the request that is under way ends';
+  if (nextAllowedAt !== null) return `it opens ${soon(nextAllowedAt, nowMs)}`;
+  return waits === null ? 'open' : 'open: nothing of it keeps the host';
+}
+
+/** `1 such answer`, `3 such answers in a row`. */
+function inARow(answers: number): string {
+  return answers === 1 ? '1 such answer' : `${count(answers)} such answers in a row`;
 }
 
 function delayParts({ configuredMs, crawlDelaySeconds, adaptiveMs }: HostReport['delay']): string {
@@ -164,22 +182,28 @@ function gateText({ gate }: HostReport, nowMs: number): string {
 function breakerText({ breakerState }: HostReport, nowMs: number): string {
   switch (breakerState.phase) {
     case 'closed':
-      return breakerState.failures === 0 ? 'closed' : `closed, ${quantity(breakerState.failures, 'failure')} in a row`;
+      if (breakerState.failures === 0) return 'closed: it is asked as usual';
+      return `closed: it is asked as usual, after ${quantity(breakerState.failures, 'failure')}${breakerState.failures === 1 ? '' : ' in a row'}`;
     case 'open':
-      return `open: left alone, asked once ${soon(breakerState.until, nowMs)} (${quantity(breakerState.openings, 'opening')})`;
+      return `open: it is left alone, and asked once ${soon(breakerState.until, nowMs)} (${quantity(breakerState.openings, 'opening')})`;
     case 'half_open':
       return 'half open: one request shows whether it is back';
   }
 }
 
+const REMARKS: Readonly<Record<NonNullable<HostReport['origins'][number]['remark']>, string>> = {
+  cut: `it is longer than is read: what comes after ${count(ROBOTS_BYTES_MAX)} bytes does not count`,
+  markup: 'it is an HTML page, which disallows nothing',
+};
+
 function originLines({ origins }: HostReport, nowMs: number): string[] {
-  if (origins.length === 0) return ['robots.txt: not asked for yet'];
+  if (origins.length === 0) return ['robots.txt: not read yet'];
   return origins.map((one) => {
     const name = `robots.txt of ${one.origin}:`;
     const copy =
       one.fetchedAt === null
         ? 'no copy'
-        : `status ${one.status}, ${quantity(one.rules ?? 0, 'rule')}${one.crawlDelaySeconds === null ? '' : `, Crawl-delay ${one.crawlDelaySeconds} s`}, read ${duration(one.ageSeconds ?? 0)} ago`;
+        : `status ${one.status}, ${quantity(one.rules ?? 0, 'rule')}${one.crawlDelaySeconds === null ? '' : `, Crawl-delay ${one.crawlDelaySeconds} s`}, read ${duration(one.ageSeconds ?? 0)} ago${one.remark === null ? '' : `; ${REMARKS[one.remark]}`}`;
     if (one.state !== 'unreachable') return `${name} ${copy}`;
     const cause =
       one.cause === null ? '' : ` (${typeof one.cause === 'number' ? `HTTP ${one.cause}` : CODES[one.cause]})`;
@@ -200,7 +224,9 @@ function nextLines({ next }: HostReport, nowMs: number): string[] {
 }
 
 export function toGo(etaSeconds: number): string {
-  return etaSeconds === 0 ? 'nothing is queued' : `at least ${duration(etaSeconds)}, for what is queued now`;
+  return etaSeconds === 0
+    ? 'nothing is queued'
+    : `about ${duration(etaSeconds)} for what is queued now; new links come on top`;
 }
 
 function ago(time: string, nowMs: number): string {

@@ -268,12 +268,12 @@ export interface ConfigOptions {
   /** Hosts that fail. */
   readonly breaker?: {
     /**
-     * Failures in a row that close a host.
+     * Failures in a row after which a host is left alone.
      * A whole number from 1 to 1000 (failures). Default: `5`.
      */
     readonly failures?: number;
     /**
-     * The first time for which it stays closed; it doubles.
+     * How long it is left alone the first time; after each failure of its probe twice as long, up to an hour.
      * A number from 1 to 3600 (seconds). Default: `30`.
      */
     readonly quarantineSeconds?: number;

@@ -238,11 +238,11 @@ export const configSchema = z.strictObject({
     deliveriesMax: option(whole(1, 100), 8, 'Deliveries in all; then the URL is a dead letter.', 'deliveries'),
   }),
   breaker: group('Hosts that fail', {
-    failures: option(whole(1, 1_000), 5, 'Failures in a row that close a host.', 'failures'),
+    failures: option(whole(1, 1_000), 5, 'Failures in a row after which a host is left alone.', 'failures'),
     quarantineSeconds: option(
       z.number().min(1).max(3_600),
       30,
-      'The first time for which it stays closed; it doubles.',
+      'How long it is left alone the first time; after each failure of its probe twice as long, up to an hour.',
       'seconds',
     ),
   }),

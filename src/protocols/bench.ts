@@ -32,6 +32,17 @@ export interface BenchFacts {
   }[];
   /** The browser service; null where there is none. */
   readonly backend: BackendFacts | null;
+  /** B5: who finds out whether hosts can be reached again; null while they can. */
+  readonly probing: ProbeFacts | null;
+}
+
+export interface ProbeFacts {
+  /** Who is asked, or bidden to ask; null while nobody is. */
+  readonly host: HostName | null;
+  /** When the next one is asked, if anybody wishes to ask by then; null while one is. */
+  readonly nextAtMs: number | null;
+  /** Those that were asked, and not reached. */
+  readonly failed: number;
 }
 
 export interface BackendFacts {

@@ -109,6 +109,8 @@ export interface LiveFacts {
   readonly hostBusyWith: string | null;
   /** When the gate of the host opens; null when it is open, or not known. */
   readonly gateOpensAtMs: number | null;
+  /** What keeps the host, though its own clock does not: its address, a free slot, its turn. Null: nothing of the kind. */
+  readonly waits: { readonly why: string; readonly words: string } | null;
   /** Until when the browser service is given a rest; null where it is not. */
   readonly browserRestsUntilMs: number | null;
   /** An operator paused the crawl. */

@@ -9,18 +9,20 @@ export interface LiveMoment {
   readonly inFlight: InFlight;
   /** When the gate of the URL's host opens; null when it is open, or not known. */
   readonly gateOpensAtMs: number | null;
+  readonly waits: LiveFacts['waits'];
   readonly browserRestsUntilMs: number | null;
   readonly paused: boolean;
   readonly holds: readonly string[];
 }
 
 export function liveFacts(url: string, host: HostName, moment: LiveMoment): LiveFacts {
-  const { inFlight, gateOpensAtMs, browserRestsUntilMs, paused, holds } = moment;
+  const { inFlight, gateOpensAtMs, waits, browserRestsUntilMs, paused, holds } = moment;
   const inFlightSinceMs = inFlight.get(url) ?? null;
   return {
     inFlightSinceMs,
     hostBusyWith: inFlightSinceMs === null ? otherOf(host, inFlight) : null,
     gateOpensAtMs,
+    waits,
     browserRestsUntilMs,
     paused,
     held: holds[0] ?? null,

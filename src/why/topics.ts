@@ -11,6 +11,8 @@ import { CANONICAL_RULES } from '../policy/canonical-steps.js';
 import { delayAfter } from '../policy/delay.js';
 import { hopsOf, REDIRECTS_MAX, timesAt } from '../policy/redirect-chain.js';
 import { pages, ROBOTS_TTL_MS, type RobotsCopy, type RobotsFailure } from '../policy/robots/freshness.js';
+import { ROBOTS_BYTES_MAX, type RobotsRemark } from '../policy/robots/rules.js';
+import { RETRY_AFTER_MS_MAX } from '../policy/throttle.js';
 import { CODE_WORDS } from './codes.js';
 import type { Hop, RuleFacts, WhyFacts } from './facts.js';
 import { hostOpensAtMs } from './situation.js';
@@ -166,7 +168,7 @@ export function robots(facts: WhyFacts): string[] {
         heldUntil(state.fetchedAtMs + ROBOTS_TTL_MS, nowMs),
       ];
     case 'unreachable': {
-      const since = `first ${moment(state.sinceMs, nowMs)}`;
+      const since = `${state.attempts === 1 ? '' : 'first '}${moment(state.sinceMs, nowMs)}`;
       const cause = state.cause === undefined ? '' : ` (${failureWords(state.cause)})`;
       const tried = `${file} can not be read${cause}: it was asked for ${times(state.attempts)}, ${since}.`;
       const again = `It is asked for again ${atOrSoon(state.retryAtMs, nowMs)}.`;
@@ -190,9 +192,17 @@ function heldUntil(untilMs: number, nowMs: number): string {
 }
 
 function statusWords({ status, rules }: RobotsCopy): string {
-  if (isFile(status)) return `HTTP ${status}, ${counted(rules.rules.length, 'rule', 'rules')} for us`;
+  if (isFile(status)) {
+    const remark = rules.remark === undefined ? '' : ` (${REMARKS[rules.remark]})`;
+    return `HTTP ${status}, ${counted(rules.rules.length, 'rule', 'rules')} for us${remark}`;
+  }
   return `HTTP ${status}, so there is none, and everything is allowed`;
 }
+
+const REMARKS: Readonly<Record<RobotsRemark, string>> = {
+  cut: `it is longer than is read: what comes after ${ROBOTS_BYTES_MAX} bytes does not count`,
+  markup: 'it is an HTML page, which disallows nothing',
+};
 
 function isFile(status: number): boolean {
   return status >= 200 && status < 300;
@@ -335,12 +345,19 @@ export function host(facts: WhyFacts): string[] {
     sentences.push(`${name} asked for a rest, by ${inARow(snapshot.throttle.consecutive)}.`);
   }
   const opensAtMs = hostOpensAtMs(facts);
+  if ((snapshot.closedUntilMs ?? 0) - nowMs > LONG_REST_MS) {
+    sentences.push(`A rest lasts ${span(RETRY_AFTER_MS_MAX)} at most, whatever its Retry-After named.`);
+  }
   if (live?.inFlightSinceMs != null) return sentences;
   if (live?.hostBusyWith != null) sentences.push(`${name} is being asked for ${shown(live.hostBusyWith)} right now.`);
   else if (opensAtMs !== null) sentences.push(`${name} may be asked again ${moment(opensAtMs, nowMs)}.`);
+  else if (live?.waits != null) sentences.push(`${name} waits: ${live.waits.words} [${live.waits.why}].`);
   else if (live !== null) sentences.push(`${name} may be asked at once.`);
   return sentences;
 }
+
+/** A rest that no back-off of ours reaches: only a Retry-After does. */
+const LONG_REST_MS = RETRY_AFTER_MS_MAX / 4;
 
 /** R2: what the host is remembered to need, and until when. */
 function needWords({ host, nowMs }: WhyFacts, name: string): string[] {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Props, workbench } from '../../src/actors/workbench.js';
-import { PATIENCE_MS, SUMMONS_MS } from '../../src/actors/workbench-egress.js';
+import { describe as describeProbing, PATIENCE_MS, SUMMONS_MS } from '../../src/actors/workbench-egress.js';
 import type { EgressTerms, Fault } from '../../src/policy/egress.js';
 import type { Effect } from '../../src/protocols/effects.js';
 import { type Doubt, EGRESS, type Message, PAUSED, type Permit } from '../../src/protocols/workbench.js';
@@ -193,6 +193,22 @@ describe('B5 a host that was not reached', () => {
 });
 
 describe('B5 most hosts are not reached', () => {
+  it('who watches is told who is probed, and when the next one is', () => {
+    const described = ({ stage: { state, nowMs } }: Bench) =>
+      describeProbing(state.egress, { monotonicMs: nowMs, wallMs: 1_000_000, draw: () => 0 });
+    const bench = cutOff();
+    expect(described(bench)).toEqual({ host: 'f', nextAtMs: null, failed: 0 });
+    bench.endAll(['f'], 'unreached');
+    expect(described(bench)).toEqual({ host: null, nextAtMs: 1_002_000, failed: 1 });
+    bench.pass(500);
+    expect(described(bench)).toEqual({ host: null, nextAtMs: 1_001_500, failed: 1 });
+    bench.pass(1_500);
+    bench.ask('g');
+    expect(described(bench)).toEqual({ host: 'g', nextAtMs: null, failed: 1 });
+    bench.end('g', 'reached');
+    expect(described(bench)).toBeNull();
+  });
+
   it('permits stop, for a reason that is told; the fifth host is enough', () => {
     const bench = new Bench();
     bench.begin(...FIVE);

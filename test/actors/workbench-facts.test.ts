@@ -57,6 +57,7 @@ describe('the workbench describes itself', () => {
       slotsFree: 2,
       tiers: [{ tier: 1, slots: 2, free: 2, inLine: 0 }],
       backend: null,
+      probing: null,
     });
   });
 

@@ -82,7 +82,9 @@ describe('why a host is not being asked', () => {
       NOW + 60_000,
     ],
     ['what holds all', {}, gate(), { bench: { holds: ['disk full'] } }, 'held', null],
-    ['the pause', { snapshot: open }, gate(), { phase: 'paused' }, 'paused', null],
+    ['the pause', {}, gate(), { phase: 'paused' }, 'paused', null],
+    ['a rest of its own, in a pause too', { snapshot: open }, gate(), { phase: 'paused' }, 'breaker', NOW + 5],
+    ['and while nothing runs', { snapshot: open }, null, { phase: 'stopped', bench: null }, 'breaker', NOW + 5],
     ['the next run', {}, null, { phase: 'stopped', bench: null }, 'stopped', null],
   ])('%s', (_, changes, at, standing, why, untilMs) => {
     const found = waitOf(facts(changes), at, { ...running, ...standing });
@@ -138,6 +140,7 @@ describe('the state of a crawl', () => {
     slotsFree: 2,
     tiers: [],
     backend: null,
+    probing: null,
   } as const;
   const survey: Survey = { known: 1, ready: 1, waiting: 0, examined: [facts()], gates: new Map(), bench };
   const report = (changes: Partial<RunFacts>, found: Partial<Survey> = {}) =>
@@ -182,6 +185,21 @@ describe('the state of a crawl', () => {
     expect(report({ ratePerSecond: 10 }).etaSeconds).toBe(3);
     expect(report({ ratePerSecond: 0.5 }).etaSeconds).toBe(6);
     expect(report({ totals: none }).etaSeconds).toBe(0);
+    const resting = facts({ snapshot: { ...UNTOUCHED, closedUntilMs: NOW + 100_000 } });
+    expect(report({ ratePerSecond: 10 }, { examined: [resting] }).etaSeconds).toBe(103);
+  });
+
+  it('no time to go is told where nothing goes: held, paused, ending', () => {
+    expect(report({ isPaused: true, holdsSinceMs: NOW }).etaSeconds).toBeNull();
+    expect(report({ drainsSinceMs: NOW }).etaSeconds).toBeNull();
+    expect(report({ holdsSinceMs: NOW }, { bench: { ...bench, holds: ['disk full'] } }).etaSeconds).toBeNull();
+  });
+
+  it('B5: who is probed, and when', () => {
+    const probing = { host: null, nextAtMs: NOW + 2_000, failed: 3 };
+    const nextAt = new Date(NOW + 2_000).toISOString();
+    expect(report({}, { bench: { ...bench, probing } }).probing).toEqual({ host: null, nextAt, failed: 3 });
+    expect(report({}).probing).toBeNull();
   });
 });
 

@@ -90,6 +90,7 @@ describe('orbweaver robots', () => {
         rule: { line: 3, text: 'Disallow: /private # for us' },
         crawlDelaySeconds: 2,
         sitemaps: ['https://a.example/map.xml'],
+        remark: null,
       },
       {
         url: 'https://a.example/',
@@ -97,6 +98,7 @@ describe('orbweaver robots', () => {
         rule: null,
         crawlDelaySeconds: 2,
         sitemaps: ['https://a.example/map.xml'],
+        remark: null,
       },
     ]);
   });

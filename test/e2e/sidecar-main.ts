@@ -8,7 +8,7 @@ import {
   browserProcesses,
   CHROMIUM,
   folders,
-  killBrowser,
+  signalBrowser,
   leavesNothing,
   openOddSite,
   startSidecar,
@@ -42,7 +42,7 @@ site.close();
 
 async function one(n: number): Promise<void> {
   const hangs = n % HANG_EVERY === HANG_EVERY - 1;
-  if (n === Math.floor(visits / 3) || n === Math.floor((2 * visits) / 3)) killBrowser(sidecar);
+  if (n === Math.floor(visits / 3) || n === Math.floor((2 * visits) / 3)) signalBrowser(sidecar, 'SIGKILL');
   const url = `http://site.test:${site.port}${hangs ? (n % 20 === 9 ? '/hang' : '/hang-later') : '/script'}`;
   // As a crawl does: what the service failed on is asked for again.
   for (let attempt = 1; attempt <= 3; attempt++) {

@@ -10,7 +10,7 @@ import {
   browserProcesses,
   CHROMIUM,
   folders,
-  killBrowser,
+  signalBrowser,
   leavesNothing,
   type OddSite,
   openOddSite,
@@ -157,7 +157,7 @@ describe.skipIf(CHROMIUM === null)('a sidecar with a real Chromium', () => {
 
   it('a browser that is killed is started again, and leaves nothing', async () => {
     await get('/');
-    killBrowser(sidecar);
+    signalBrowser(sidecar, 'SIGKILL');
     await until('the browser is missed', async () => (await sidecar.health()).browser === 'gone');
     expect(await get('/')).toMatchObject({ status: 'ok' });
     expect(folders(sidecar)).toHaveLength(1);
@@ -165,7 +165,7 @@ describe.skipIf(CHROMIUM === null)('a sidecar with a real Chromium', () => {
 
   it('a browser that is stopped is killed at the time-out, and the next page comes', async () => {
     await get('/');
-    for (const pid of browserProcesses(sidecar)) process.kill(pid, 'SIGSTOP');
+    signalBrowser(sidecar, 'SIGSTOP');
     expect(await get('/', 1_500)).toMatchObject({ status: 'error', code: 'timeout' });
     expect(await get('/')).toMatchObject({ status: 'ok' });
     expect(folders(sidecar)).toHaveLength(1);
@@ -246,8 +246,7 @@ describe.skipIf(CHROMIUM === null)('kill -9 of a sidecar', () => {
     const site = await openOddSite();
     const first = await startSidecar();
     await first.ask({ cmd: 'request.get', url: `http://site.test:${site.port}/`, maxTimeout: 10_000 });
-    const stopped = browserProcesses(first);
-    for (const pid of stopped) process.kill(pid, 'SIGSTOP');
+    signalBrowser(first, 'SIGSTOP');
     await first.end('SIGKILL');
     expect(browserProcesses(first).length).toBeGreaterThan(4);
     const second = await startSidecar();

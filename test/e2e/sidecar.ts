@@ -104,13 +104,13 @@ function folderOf(pid: number): string {
   return join(tmpdir(), `orbweaver-sidecar-${pid}-`);
 }
 
-/** All of them at once; some go with their parents. */
-export function killBrowser(of: Pick<Sidecar, 'pid'>): void {
+/** To all of its processes, but those that end meanwhile: with their parents, or with their page. */
+export function signalBrowser(of: Pick<Sidecar, 'pid'>, signal: 'SIGKILL' | 'SIGSTOP'): void {
   for (const pid of browserProcesses(of)) {
     try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // It went with its parent.
+      process.kill(pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
 }

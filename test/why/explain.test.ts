@@ -41,6 +41,7 @@ const RUNNING = {
   inFlightSinceMs: null,
   hostBusyWith: null,
   gateOpensAtMs: null,
+  waits: null,
   browserRestsUntilMs: null,
   paused: false,
   held: null,
@@ -153,6 +154,23 @@ describe('a URL in a queue of a crawl that runs', () => {
     expect(paused).toEqual({ action: 'fetch', at: null, reason: 'the crawl is paused' });
     const held = explain(factsOf({ record, standing, live: { ...RUNNING, held: 'no space is left' } })).next;
     expect(held).toMatchObject({ at: null, reason: 'nothing is asked for at the moment: no space is left' });
+  });
+
+  it('what keeps its host though the clock of the host does not is told, with its cause', () => {
+    const waits = { why: 'address', words: 'another host of the same address is being asked, or was just now' };
+    const text = textOf(factsOf({ record, standing, host: hostOf(4), live: { ...RUNNING, waits } }));
+    expect(text).toContain('a.test waits: another host of the same address is being asked, or was just now [address].');
+    expect(text).not.toContain('may be asked at once');
+  });
+
+  it('P3: a rest that only a Retry-After can have named says how long any of them lasts', () => {
+    const throttle = { consecutive: 1 };
+    const longest = hostOf(4, { throttle, closedUntilMs: NOW_MS + 86_400_000 });
+    expect(textOf(factsOf({ record, standing, host: longest, live: RUNNING }))).toContain(
+      'A rest lasts 24 hours at most, whatever its Retry-After named.',
+    );
+    const shorter = hostOf(4, { throttle, closedUntilMs: NOW_MS + 3_600_000 });
+    expect(textOf(factsOf({ record, standing, host: shorter, live: RUNNING }))).not.toContain('at most, whatever');
   });
 
   it('a request under way comes before everything else', () => {
@@ -515,6 +533,7 @@ const anyFacts: fc.Arbitrary<WhyFacts> = fc
         inFlightSinceMs: nullable(anyTime),
         hostBusyWith: nullable(anyUrl),
         gateOpensAtMs: nullable(anyTime),
+        waits: nullable(fc.record({ why: fc.string(), words: fc.string() })),
         browserRestsUntilMs: nullable(anyTime),
         paused: fc.boolean(),
         held: nullable(fc.string()),

@@ -17,6 +17,7 @@ import {
   ROBOTS_LINE_OCTETS_MAX,
   ROBOTS_SITEMAPS_MAX,
   type RobotsRule,
+  type RobotsRemark,
   type RobotsRules,
 } from './rules.js';
 
@@ -39,7 +40,17 @@ export function readRobots(
   const reading = new Reading(productToken.toLowerCase(), robotsUrl);
   const octets = octetsOf(bytes.subarray(byteOrderMarkLength(bytes), readableLength(bytes, ending)));
   forEachLine(octets, (line, number) => reading.take(line, number));
-  return reading.result(bytes.length);
+  const result = reading.result(bytes.length);
+  const remark = remarkOn(octets, result, ending);
+  return remark === null ? result : { ...result, remark };
+}
+
+/** Where it says nothing to anybody: a `<` begins no line that robots.txt knows. */
+const MARKUP = /^[\s\0]*<(?:!--|(?:!doctype|html|head|body|script|meta|\?xml)\b)/i;
+
+function remarkOn(octets: string, { bytes, rules, sitemaps }: RobotsRules, ending: Ending): RobotsRemark | null {
+  if (rules.length + sitemaps.length === 0 && MARKUP.test(octets)) return 'markup';
+  return ending === 'cut' || bytes > ROBOTS_BYTES_MAX ? 'cut' : null;
 }
 
 /** The groups of interest while a file is being read, and who is being spoken to. */

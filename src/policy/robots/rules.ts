@@ -26,7 +26,15 @@ export interface RobotsRules {
   readonly sitemaps: readonly string[];
   /** Length of what was read, in bytes. */
   readonly bytes: number;
+  /** What its site may not have meant; absent where there is nothing to remark on. */
+  readonly remark?: RobotsRemark;
 }
+
+/**
+ * `cut`: it is longer than is read, and what comes after the last line end below the bound does not count. `markup`: it
+ * begins as an HTML page does, as where a site answers every path with its start page.
+ */
+export type RobotsRemark = 'cut' | 'markup';
 
 /** RFC 9309 §2.5 demands at least 500 KiB; what comes after its last line end below that is not read. */
 export const ROBOTS_BYTES_MAX = 512_000;

@@ -300,3 +300,27 @@ describe('the product token (RFC 9309 §2.2.1)', () => {
     expect(productTokenOf(userAgent)).toBe(token);
   });
 });
+
+describe('what an operator should know of a file', () => {
+  const remarkOn = (text: string, ending?: 'cut' | 'whole') =>
+    readRobots(utf8(text), 'ExampleBot', ROBOTS_URL, ending).remark;
+
+  it('RFC 9309 §2.5: that it is longer than is read', () => {
+    const filled = 'User-agent: *\nDisallow: /x\n'.padEnd(ROBOTS_BYTES_MAX, '#');
+    expect(remarkOn(filled)).toBeUndefined();
+    expect(remarkOn(`${filled}#`)).toBe('cut');
+    expect(remarkOn('Disallow: /x\n', 'cut')).toBe('cut');
+  });
+
+  it('that it is an HTML page, unless a line of it is a rule all the same', () => {
+    for (const page of [
+      '<!DOCTYPE html><p>Welcome',
+      '\n  <html lang="en">',
+      '\ufeff<!-- x --><body>',
+      '<?xml ?><html>',
+    ])
+      expect(remarkOn(page), page).toBe('markup');
+    expect(remarkOn('<html>\nUser-agent: *\nDisallow: /x\n')).toBeUndefined();
+    for (const text of ['', '# <html>', '<3 crawlers', 'User-agent: *\n']) expect(remarkOn(text), text).toBeUndefined();
+  });
+});
