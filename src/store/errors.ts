@@ -38,8 +38,15 @@ const SIGNS: readonly Sign[] = [
     advice: 'move that file away, or choose another data directory',
   },
   {
+    code: 'store_blocked',
+    pattern: /EISDIR|Is a directory/i,
+    words: 'a folder is where a file has to be',
+    advice: 'move that folder away, or choose another data directory',
+  },
+  {
     code: 'store_corrupt',
-    pattern: /LEVEL_CORRUPTION|Corruption/i,
+    // A file that the store itself names and that is gone is no fault of the disk, and does not come back by itself.
+    pattern: /LEVEL_CORRUPTION|Corruption|MANIFEST-\d+: No such file/i,
     words: 'its files are damaged',
     advice: 'put a copy of the data directory back, or begin anew in another one',
   },

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { host } from '../../src/actors/host.js';
 import type { FetchFailure } from '../../src/domain/fetching.js';
-import type { Effect, } from '../../src/protocols/effects.js';
+import type { Effect } from '../../src/protocols/effects.js';
 import type { Message } from '../../src/protocols/host.js';
 import { ADDRESSES, NAME, PROPS } from './support/host-world.js';
 import { WALL_AHEAD_MS } from './support/instants.js';
-import { candidateOf, entryAt, } from './support/records.js';
+import { candidateOf, entryAt } from './support/records.js';
 import {
   grant,
   live,
