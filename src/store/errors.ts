@@ -71,6 +71,12 @@ export function storeErrorFrom(error: unknown, what: string, where?: string): St
   });
 }
 
+/** What to do after a crawl that ended with this failure: all that was acknowledged is there, unless the files are damaged. */
+export function adviceAfter(failure: string): string {
+  if (!failure.includes('store_corrupt')) return 'the store is whole; the same command goes on';
+  return SIGNS.find(({ code }) => code === 'store_corrupt')?.advice ?? UNKNOWN.advice;
+}
+
 /** The path that the system names. */
 function pathOf(error: unknown): string | undefined {
   for (let it = error, depth = 0; it instanceof Error && depth < 8; it = it.cause, depth++) {
