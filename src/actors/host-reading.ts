@@ -46,8 +46,10 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     ];
   }
   const stored = broughtHere(loaded.snapshot ?? UNTOUCHED, props, now);
-  const more = inherited(stored, legacy, now);
-  const snapshot = more ?? stored;
+  const known = inherited(stored, legacy, now) ?? stored;
+  // A probe that was out when the last incarnation ended will never be told.
+  const breaker = breakers.lost(known.breaker, now.wallMs, now.draw(), props.breaker);
+  const snapshot = breaker === known.breaker ? known : { ...known, breaker };
   const queue = queues.emptyQueue();
   for (const [priority, head] of (loaded.summary?.heads ?? []).entries()) queue.floors[priority] = head;
   queues.refill(queue, loaded.head);
@@ -58,8 +60,7 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     epoch,
     wake,
     activity: { doing: 'nothing', visits: 0 },
-    // A probe that was out when the last incarnation ended will never be told.
-    snapshot: { ...snapshot, breaker: breakers.lost(snapshot.breaker, now.wallMs, now.draw(), props.breaker) },
+    snapshot,
     silentUntilMs: silentUntilMsOf(snapshot, now),
     robots: new Map(loaded.robots.map(({ origin, state }) => [origin, state])),
     matchers: new Map(),
@@ -77,7 +78,8 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     orphan,
   };
   queues.trim(queue, windowOf(live));
-  const kept = more === null ? [] : [emit(live, {}, now)];
+  // What only this incarnation knows is stored at once: the next one would begin where this one did, and wait anew.
+  const kept = snapshot === stored ? [] : [emit(live, {}, now)];
   return proceed(live, now, [...notesOf(props.name, loaded.head.notes), ...kept], null);
 }
 

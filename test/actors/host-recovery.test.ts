@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FetchResult } from '../../src/domain/fetching.js';
 import type { Message } from '../../src/protocols/host.js';
+import { type HostSnapshot, UNTOUCHED } from '../../src/protocols/host-snapshot.js';
 import { NAME } from './support/host-world.js';
 import { WALL_AHEAD_MS } from './support/instants.js';
 import { grant, live, type LiveStage, load, page, partsIn, types } from './support/live-host.js';
@@ -88,4 +89,15 @@ it('P2: how long a robots.txt took that was never read is stored too', () => {
   stage.take();
   load(stage, { ready: [page(1)] }, 'unknown');
   expect(partsIn(stage.take())).toMatchObject([{ snapshot: { lastDurationMs: 4_321 } }]);
+});
+
+it('B3: the end of a probe that nobody will ever tell of is stored, or each load would begin another rest', () => {
+  const stage = live({ ready: [page(1)] });
+  stage.crashOn(NOTHING, 'drop');
+  stage.tell({ type: 'fenced', epoch: 1 });
+  stage.take();
+  const snapshot: HostSnapshot = { ...UNTOUCHED, breaker: { phase: 'half_open', openings: 2 } };
+  const head = headOf({ ready: [page(1)] });
+  stage.tell({ type: 'hostLoaded', host: NAME, snapshot, robots: [], summary: null, head });
+  expect(partsIn(stage.take())).toMatchObject([{ snapshot: { breaker: { phase: 'open', openings: 2 } } }]);
 });
