@@ -43,6 +43,8 @@ interface Batch {
 interface Trouble {
   readonly attempts: number;
   readonly why: string;
+  /** How many of them, the latest ones in a row, found the files damaged. */
+  readonly damaged: number;
 }
 
 type Writing =
@@ -68,6 +70,9 @@ interface State {
 
 const REOPEN_AFTER_MS = 500;
 const REOPEN_AFTER_MS_MAX = 10_000;
+
+/** Room is made and disks come back; damage stays. When writes and openings found it so often in a row, the crawl ends. */
+export const DAMAGED_MAX = 6;
 
 export const recorder: Behaviour<Props, State, Message> = {
   start: (props) => [
@@ -122,7 +127,11 @@ export const recorder: Behaviour<Props, State, Message> = {
     commitFailed: (state, { batch, code, detail }, now) => {
       if (state.writing.phase !== 'committing' || state.writing.batch.number !== batch) return [state, []];
       const { batch: doubtful, trouble: before } = state.writing;
-      const trouble: Trouble = { attempts: (before?.attempts ?? 0) + 1, why: `${code}: ${detail}` };
+      const trouble: Trouble = {
+        attempts: (before?.attempts ?? 0) + 1,
+        why: `${code}: ${detail}`,
+        damaged: damagedOnceMore(before, code, detail),
+      };
       const effects: Effect[] = [log('error', 'commit_failed', { batch, code, detail, attempts: trouble.attempts })];
       if (before?.why !== trouble.why) {
         effects.push(send(addresses.workbench, { type: 'hold', why: trouble.why }));
@@ -140,7 +149,11 @@ export const recorder: Behaviour<Props, State, Message> = {
     reopenFailed: (state, { code, detail }, now) => {
       if (state.writing.phase !== 'reopening') return [state, []];
       const { batch, trouble: before } = state.writing;
-      const trouble: Trouble = { ...before, attempts: before.attempts + 1 };
+      const trouble: Trouble = {
+        ...before,
+        attempts: before.attempts + 1,
+        damaged: damagedOnceMore(before, code, detail),
+      };
       return [
         { ...state, writing: { phase: 'pausing', batch, trouble } },
         [log('error', 'reopen_failed', { code, detail, attempts: trouble.attempts }), reopenLater(trouble, now)],
@@ -249,6 +262,13 @@ function acknowledge(batch: Batch, receipt: CommitReceipt): Effect[] {
   if (visits.length > 0) effects.push(send(addresses.workbench, { type: 'closed', visits }));
   for (const { host, epoch } of fences) effects.push(send(addresses.host(host), { type: 'fenced', epoch }));
   return effects;
+}
+
+/** A crash that comes again when the message is taken up: it uses up the restarts, and the crawl ends with its reason. */
+function damagedOnceMore(before: Trouble | null, code: string, detail: string): number {
+  const damaged = code === 'store_corrupt' ? (before?.damaged ?? 0) + 1 : 0;
+  if (damaged >= DAMAGED_MAX) throw new Error(`${code}: ${detail}`);
+  return damaged;
 }
 
 // -- times ------------------------------------------------------------------------------------------------------

@@ -43,7 +43,8 @@ export async function exchange(
     const { status, text } = await send(address.path, method, route, body);
     const value = parse(text, dataDir);
     if (status < 400) return value;
-    const { code, message, where, advice } = (value as ErrorBody).error;
+    if (!isErrorBody(value)) throw foreign(dataDir);
+    const { code, message, where, advice } = value.error;
     throw new ControlError(code, message, status, where, advice);
   } finally {
     address.release();
@@ -181,7 +182,16 @@ function parse(text: string, dataDir: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const where = join(dataDir, SOCKET_NAME);
-    throw new ControlError('control_foreign', 'what listens there does not speak as a crawl does', 502, where);
+    throw foreign(dataDir);
   }
+}
+
+function isErrorBody(value: unknown): value is ErrorBody {
+  const error = (value as Partial<ErrorBody> | null)?.error as Partial<ErrorBody['error']> | undefined;
+  return typeof error?.code === 'string' && typeof error.message === 'string';
+}
+
+function foreign(dataDir: string): ControlError {
+  const where = join(dataDir, SOCKET_NAME);
+  return new ControlError('control_foreign', 'what listens there does not speak as a crawl does', 502, where);
 }

@@ -9,7 +9,7 @@ import type { DeadLetter } from '../domain/record.js';
 import { meets } from '../policy/dead-filter.js';
 import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import type { Totals } from '../protocols/commit.js';
-import type { Clock, StorePort } from '../protocols/ports.js';
+import { type Clock, StoreError, type StorePort } from '../protocols/ports.js';
 import type { WhyAnswer } from '../why/answer.js';
 import type { UrlFilter } from '../plugins/url-filter.js';
 import { explain } from '../why/explain.js';
@@ -41,7 +41,7 @@ import {
   type WaitCause,
 } from './control.js';
 import { type DelayTerms, hostReport, hostRow, readHost, type Standing, sum, waitOf } from './host-facts.js';
-import { type RunFacts, statusReport, survey } from './status.js';
+import { type RunFacts, type Survey, statusReport, survey, surveyWithoutStore } from './status.js';
 
 /** A crawl that runs. */
 export interface Live {
@@ -90,6 +90,7 @@ const HAS: Readonly<Record<HostState, (row: { ready: number; waiting: number; pa
 
 export class Desk implements Control {
   readonly #ground: Ground;
+  #lastSurvey: Survey | null = null;
 
   constructor(ground: Ground) {
     this.#ground = ground;
@@ -97,10 +98,23 @@ export class Desk implements Control {
 
   async status(): Promise<StatusReport> {
     const { store, dataDir, terms, live, clock, isPaused } = this.#ground;
-    const found = await survey(store, (hosts) => this.#describe(hosts));
+    const found = await this.#survey();
     const run = live?.facts() ?? null;
     const totals: Totals = run?.totals ?? store.opened().totals;
     return statusReport({ dataDir, totals, terms, run, isPaused, nowMs: clock.wallMs() }, found);
+  }
+
+  /** A crawl that runs can say that its store fails, and since when: that is when it is asked most. */
+  async #survey(): Promise<Survey> {
+    const { store, live } = this.#ground;
+    const describe = (hosts: readonly HostName[]) => this.#describe(hosts);
+    try {
+      this.#lastSurvey = await survey(store, describe);
+      return this.#lastSurvey;
+    } catch (error) {
+      if (live === null || !(error instanceof StoreError)) throw error;
+      return await surveyWithoutStore(this.#lastSurvey, describe);
+    }
   }
 
   async hosts({ state, limit, after }: HostsQuery): Promise<HostsPage> {

@@ -4,6 +4,7 @@
  * Nothing leans on it. It shares the process with the crawl, so what it takes is bounded: bodies, headers, connections,
  * time. Every error is `{error: {code, message, where, advice}}`.
  */
+import { STATUS_CODES } from 'node:http';
 import { join } from 'node:path';
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { serializerCompiler, validatorCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
@@ -49,6 +50,9 @@ export function controlApp(routes: readonly Routes[], log: LogPort): ControlApp 
     http: { maxHeaderSize: HEADER_BYTES_MAX },
     routerOptions: { maxParamLength: 300 },
     forceCloseConnections: true,
+    // What is refused before any route is found, or before there is a request, is answered in the same words.
+    frameworkErrors: (error, request, reply) => void refuse(error, request, reply, log),
+    clientErrorHandler: refuseUnread,
   }).withTypeProvider<ZodTypeProvider>() as unknown as ControlApp;
   app.server.maxConnections = CONNECTIONS_MAX;
   app.setValidatorCompiler(validatorCompiler);
@@ -135,6 +139,25 @@ function refusalOf(error: unknown, request: FastifyRequest): ControlError {
     return new ControlError('request_invalid', message, statusCode, code ?? null);
   }
   return new ControlError('internal', 'this is a fault of the program', 500, request.url.slice(0, 200), 'see its log');
+}
+
+/** What came is not read as a request: there is no reply to answer by, only the socket. */
+function refuseUnread(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
+  const late = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const status = tooLong ? 431 : late ? 408 : 400;
+  const message = tooLong
+    ? `the head of a request has at most ${HEADER_BYTES_MAX} bytes`
+    : late
+      ? `a request comes within ${REQUEST_MS_MAX / 1000} s`
+      : 'this is no HTTP request';
+  const body: ErrorBody = { error: { code: 'request_invalid', message, where: null, advice: null } };
+  const json = JSON.stringify(body);
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`,
+  );
 }
 
 function notFound(

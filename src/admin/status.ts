@@ -75,6 +75,15 @@ export async function survey(
   return { known, ready, waiting, examined, gates, bench };
 }
 
+/** While the store of a running crawl fails: the hosts as they were counted last, and why all wait (D3). */
+export async function surveyWithoutStore(
+  last: Survey | null,
+  describe: (hosts: readonly string[]) => Promise<BenchFacts | null>,
+): Promise<Survey> {
+  const { known, ready, waiting } = last ?? { known: 0, ready: 0, waiting: 0 };
+  return { known, ready, waiting, examined: [], gates: new Map(), bench: await describe([]) };
+}
+
 async function countHosts(store: StorePort) {
   const withWork: QueueSummary[] = [];
   const counts = { known: 0, ready: 0, waiting: 0 };

@@ -3,7 +3,6 @@
  *
  * Opening takes the lock, so that no crawl can begin meanwhile, and repairs what a kill left, as every start does.
  */
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
 import { seedAdmission } from '../actors/frontier-admission.js';
@@ -18,6 +17,7 @@ import type { Clock, StorePort } from '../protocols/ports.js';
 import type { UrlFilter } from '../plugins/url-filter.js';
 import { type FilterRefusal, filterRefusal } from '../policy/url-filter.js';
 import { warcinfoRecord } from '../sinks/warc-record.js';
+import { isBegun } from '../store/database.js';
 import { openStore } from '../store/store.js';
 import { lastConfig } from '../why/last-run.js';
 import { changesBy, type Keeper } from './changes.js';
@@ -30,9 +30,9 @@ export interface StoppedCrawl {
   close(): Promise<void>;
 }
 
-/** Whether a crawl was ever begun there. */
+/** Whether a crawl was ever begun there, in whatever state it is now: a damaged one says so when it is opened. */
 export function holdsCrawl(dataDir: string): boolean {
-  return existsSync(join(dataDir, 'store', 'CURRENT'));
+  return isBegun(join(dataDir, 'store'));
 }
 
 /** Rejects with StoreError: `store_locked` while a crawl runs. Creates nothing where there is no crawl: ask first. */

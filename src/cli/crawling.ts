@@ -11,6 +11,7 @@ import { type OpenLog, openLog } from '../logs.js';
 import { type Crawl, type CrawlOutcome, openCrawl } from '../main.js';
 import { requiredProductToken } from './product-token.js';
 import type { CrawlEvent } from '../protocols/events.js';
+import { adviceAfter } from '../store/errors.js';
 import type { Fault } from '../supervision/faults.js';
 import { readConfig } from './configuration.js';
 import { declaredTree, faultProblem } from './declared.js';
@@ -271,8 +272,7 @@ function conclude(concluded: Conclusion, options: CrawlCommandOptions, terminal:
     for (const line of [...formatSummary(outcome, dataDir, causes), ...waits]) terminal.print(line);
   }
   if (failure !== null) {
-    const advice = 'the store is whole; the same command goes on';
-    throw new CommandError('crawl_failed', failure, EXIT.failed, dataDir, advice);
+    throw new CommandError('crawl_failed', failure, EXIT.failed, dataDir, adviceAfter(failure));
   }
   if (outcome.reason === 'interrupted') return EXIT.interrupted;
   if (outcome.reason === 'unreachable') {

@@ -2,7 +2,7 @@
  * What commands may do to the outside of the process: lines out, notes beside them, and the ways to end.
  *
  * Standard output belongs to results: with `--json` one object a line and nothing else. Everything that is said about
- * the run goes to standard error.
+ * the run goes to standard error. Much of both was written by the sites: whatever moves a terminal is shown, not sent.
  */
 import type { Command } from 'commander';
 
@@ -48,7 +48,7 @@ export function printJson(terminal: Terminal, value: object): void {
  */
 export function processTerminal(onLost: () => void): Terminal {
   let isRead = true;
-  const note = (line: string) => void process.stderr.write(`${line}\n`);
+  const note = (line: string) => void process.stderr.write(`${shown(line)}\n`);
   process.stderr.on('error', () => {}); // there is nobody left to tell
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (!isRead) return;
@@ -58,8 +58,18 @@ export function processTerminal(onLost: () => void): Terminal {
     note('  do: make room, or send the output elsewhere');
     onLost();
   });
-  return { print: (line) => void (isRead && process.stdout.write(`${line}\n`)), note };
+  return { print: (line) => void (isRead && process.stdout.write(`${shown(line)}\n`)), note };
 }
+
+/**
+ * A line with its controls escaped as JSON does it, so that one object a line stays one; line ends and tabs are ours.
+ * Beside C0, DEL and C1 these are the marks that turn the direction of a text.
+ */
+export function shown(line: string): string {
+  return line.replace(CONTROLS, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const CONTROLS = /[^\P{Cc}\n\t]|[\u202a-\u202e\u2066-\u2069]/gu;
 
 /** The first of SIGINT and SIGTERM; from then on, a second one ends the process at once. */
 export function untilInterrupted(): Promise<NodeJS.Signals> {

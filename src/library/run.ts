@@ -8,6 +8,7 @@
 import { type Crawl, type CrawlOptions, type CrawlOutcome, openCrawl } from '../main.js';
 import type { CrawlEvent } from '../protocols/events.js';
 import { CONSUMER } from '../protocols/workbench.js';
+import { adviceAfter } from '../store/errors.js';
 import { CrawlerError, crawlerErrorFrom } from './error.js';
 import type { Emitter } from './events.js';
 import { pageOf } from './delivered.js';
@@ -101,8 +102,9 @@ export class Run {
     const summary: CrawlSummary = { ...outcome, dataDir: crawl.dataDir };
     this.#phase = { is: 'over' };
     const { failure } = outcome;
-    const advice = 'the store is whole: start again to go on';
-    this.pages.close(failure === null ? null : new CrawlerError('crawl_failed', failure, crawl.dataDir, advice));
+    const error =
+      failure === null ? null : new CrawlerError('crawl_failed', failure, crawl.dataDir, adviceAfter(failure));
+    this.pages.close(error);
     this.#resolve(summary);
     this.#emitter.emit('ended', summary);
   }

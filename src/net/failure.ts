@@ -89,6 +89,9 @@ function codeOf(error: Error, progress: Progress): FailureCode {
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
       // The client's parser also says so of any fault in a header block behind a Content-Length.
       return answered ? 'truncated' : misspoken(progress);
+    case 'ERR_ASSERTION':
+      // The client's parser takes a status below 100 (RFC 9110 §15: it has none) for a fault of its own.
+      return misspoken(progress);
     case 'UND_ERR_HEADERS_OVERFLOW':
       return 'header_overflow';
     case 'UND_ERR_DESTROYED':
@@ -111,6 +114,7 @@ function cutShort(answered: boolean): FailureCode {
 
 function detailOf(error: Error): string {
   const code = systemCodeOf(error);
+  if (code === 'ERR_ASSERTION') return 'what came is none of the answers that HTTP has';
   return code === '' || error.message.includes(code) ? error.message : `${code}: ${error.message}`;
 }
 

@@ -40,10 +40,21 @@ export function levelDatabase(path: string): Database {
  */
 function refuseOrphans(path: string): void {
   const names = namesIn(path);
-  if (names.includes('CURRENT') || !names.some((name) => /\.(?:ldb|sst)$/.test(name))) return;
-  const text = `the store in ${path} has tables, but its file CURRENT is missing`;
-  const advice = 'put it back: it holds the name of the newest MANIFEST file and a line end';
-  throw new StoreError('store_corrupt', `${text}: ${advice}`);
+  if (names.includes('CURRENT') || !names.some(isTable)) return;
+  throw new StoreError('store_corrupt', "the store can't be opened: it has tables, but its file CURRENT is missing", {
+    where: path,
+    advice: 'put it back: it holds the name of the newest MANIFEST file and a line end',
+  });
+}
+
+/** Whether there is a database, damaged or not; a first start that was killed has left none. */
+export function isBegun(path: string): boolean {
+  const names = namesIn(path);
+  return names.includes('CURRENT') || names.some(isTable);
+}
+
+function isTable(name: string): boolean {
+  return /\.(?:ldb|sst)$/.test(name);
 }
 
 /** What can't be listed LevelDB can't open, and says why. */

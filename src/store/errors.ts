@@ -38,8 +38,15 @@ const SIGNS: readonly Sign[] = [
     advice: 'move that file away, or choose another data directory',
   },
   {
+    code: 'store_blocked',
+    pattern: /EISDIR|Is a directory/i,
+    words: 'a folder is where a file has to be',
+    advice: 'move that folder away, or choose another data directory',
+  },
+  {
     code: 'store_corrupt',
-    pattern: /LEVEL_CORRUPTION|Corruption/i,
+    // A file that the store itself names and that is gone is no fault of the disk, and does not come back by itself.
+    pattern: /LEVEL_CORRUPTION|Corruption|MANIFEST-\d+: No such file/i,
     words: 'its files are damaged',
     advice: 'put a copy of the data directory back, or begin anew in another one',
   },
@@ -62,6 +69,12 @@ export function storeErrorFrom(error: unknown, what: string, where?: string): St
     advice,
     ...(place === undefined ? {} : { where: place }),
   });
+}
+
+/** What to do after a crawl that ended with this failure: all that was acknowledged is there, unless the files are damaged. */
+export function adviceAfter(failure: string): string {
+  if (!failure.includes('store_corrupt')) return 'the store is whole; the same command goes on';
+  return SIGNS.find(({ code }) => code === 'store_corrupt')?.advice ?? UNKNOWN.advice;
 }
 
 /** The path that the system names. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Props, recorder } from '../../src/actors/recorder.js';
+import { DAMAGED_MAX, type Props, recorder } from '../../src/actors/recorder.js';
 import type { Part } from '../../src/protocols/commit.js';
 import type { Commit, Effect } from '../../src/protocols/effects.js';
 import type { Message } from '../../src/protocols/recorder.js';
@@ -105,6 +105,33 @@ describe('D3 after a failed write', () => {
     stage.tell({ type: 'commitFailed', batch: 5, code: 'store_full', detail: 'no space' });
     return stage;
   }
+
+  it('damage does not heal by waiting: after so many in a row it crashes, and again when it is taken up', () => {
+    const stage = staged();
+    stage.tell({ type: 'record', parts: [part(1), part(2), part(3)] });
+    const corrupt = { code: 'store_corrupt', detail: 'x' };
+    stage.tell({ type: 'commitFailed', batch: 5, ...corrupt });
+    for (let n = 2; n < DAMAGED_MAX; n++) {
+      stage.tell({ type: 'reopenDue' });
+      stage.tell({ type: 'reopenFailed', ...corrupt });
+    }
+    stage.tell({ type: 'reopenDue' });
+    const before = stage.state;
+    const last = () => stage.tell({ type: 'reopenFailed', ...corrupt });
+    expect(last).toThrow('store_corrupt');
+    expect(stage.state).toEqual(before);
+    expect(last).toThrow('store_corrupt');
+  });
+
+  it('other trouble has no end, and what was damaged before it does not count', () => {
+    const stage = staged();
+    stage.tell({ type: 'record', parts: [part(1), part(2), part(3)] });
+    stage.tell({ type: 'commitFailed', batch: 5, code: 'store_full', detail: 'x' });
+    for (let n = 1; n < 3 * DAMAGED_MAX; n++) {
+      stage.tell({ type: 'reopenDue' });
+      stage.tell({ type: 'reopenFailed', code: n % DAMAGED_MAX === 0 ? 'store_io' : 'store_corrupt', detail: 'x' });
+    }
+  });
 
   it('permits are held, and nothing but an opening follows, then the same batch', () => {
     const stage = failed();

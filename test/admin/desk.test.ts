@@ -1,10 +1,10 @@
 /** The control of a stopped crawl over a double of its store: paging and filters of hosts. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Desk } from '../../src/admin/desk.js';
+import { Desk, type Live } from '../../src/admin/desk.js';
 import { HOST_STATES } from '../../src/admin/control.js';
 import type { QueueSummary } from '../../src/domain/record.js';
-import type { StorePort } from '../../src/protocols/ports.js';
+import { StoreError, type StorePort } from '../../src/protocols/ports.js';
 
 const summaryOf = (host: string, ready: number, waiting: number, parked: number): QueueSummary => ({
   host,
@@ -16,10 +16,16 @@ const summaryOf = (host: string, ready: number, waiting: number, parked: number)
   wakeAtMs: null,
 });
 
-function deskOver(summaries: readonly QueueSummary[]): Desk {
+function deskOver(
+  summaries: readonly QueueSummary[],
+  live: Live | null = null,
+  failure: () => Error | null = () => null,
+): Desk {
   const head = { ready: [], waiting: [], parked: [], readyComplete: true, waitingComplete: true, parkedComplete: true };
   const store: Pick<StorePort, 'listSummaries' | 'loadHost' | 'opened'> = {
     listSummaries: async (after, limit) => {
+      const error = failure();
+      if (error !== null) throw error;
       const from = after === null ? 0 : summaries.findIndex(({ host }) => host === after) + 1;
       return { summaries: summaries.slice(from, from + limit), complete: from + limit > summaries.length };
     },
@@ -40,7 +46,7 @@ function deskOver(summaries: readonly QueueSummary[]): Desk {
     store: store as StorePort,
     clock: { monotonicMs: () => 0, wallMs: () => 1_700_000_000_000 },
     terms: { delayMsOf: () => 1_000, adaptiveFactor: 0 },
-    live: null,
+    live,
     isPaused: false,
     changes: { pause: unused, resume: unused, seed: unused, exclude: unused },
   });
@@ -84,5 +90,42 @@ describe('hosts', () => {
   it('one that was never queued for is unknown, and a crawl that does not run has no tree', async () => {
     await expect(deskOver([]).host('a.test')).rejects.toMatchObject({ code: 'host_unknown', status: 404 });
     await expect(deskOver([]).tree()).rejects.toMatchObject({ code: 'not_running' });
+  });
+});
+
+describe('status while the store fails', () => {
+  const facts: ReturnType<Live['facts']> = {
+    startedAtMs: 0,
+    pages: 7,
+    requests: 9,
+    failed: 0,
+    ratePerSecond: 0,
+    totals: { ready: 2, waiting: 1, parked: 0, dead: 0, urls: 3, pages: 7 },
+    hostsActive: 1,
+    holds: ['store_full: no space is left'],
+    runsSinceMs: 0,
+    holdsSinceMs: 0,
+    isPaused: false,
+    drainsSinceMs: null,
+    movedAtMs: 0,
+  };
+  const live = { facts: () => facts, describe: async () => null } as unknown as Live;
+  const full = new StoreError('store_full', 'no space is left');
+
+  it('D3: a crawl that runs says that it is held, and why; hosts are as they were counted last', async () => {
+    let failure: Error | null = null;
+    const desk = deskOver([summaryOf('a.test', 1, 0, 0), summaryOf('b.test', 0, 1, 0)], live, () => failure);
+    expect((await desk.status()).hosts).toMatchObject({ known: 2, ready: 1, waiting: 1 });
+    failure = full;
+    const report = await desk.status();
+    expect(report).toMatchObject({ state: 'held', reasons: facts.holds, pages: 7, hostsExamined: 0 });
+    expect(report.hosts).toMatchObject({ known: 2, ready: 1, waiting: 1 });
+  });
+
+  it('one that was not asked before counts no host; another fault, and one of a stopped crawl, is told as it is', async () => {
+    const before = await deskOver([], live, () => full).status();
+    expect([before.state, before.hosts.known]).toEqual(['held', 0]);
+    await expect(deskOver([], live, () => new TypeError('x')).status()).rejects.toThrow(TypeError);
+    await expect(deskOver([], null, () => full).status()).rejects.toBe(full);
   });
 });

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exchange, reachControl } from '../../src/admin/client.js';
 import { type Control, ControlError } from '../../src/admin/control.js';
 import { openControl } from '../../src/admin/open.js';
-import { BODY_BYTES_MAX, type ControlServer } from '../../src/admin/server.js';
+import { BODY_BYTES_MAX, HEADER_BYTES_MAX, type ControlServer } from '../../src/admin/server.js';
 import { SOCKET_NAME, SOCKET_PATH_BYTES_MAX, socketAddress } from '../../src/admin/socket.js';
 
 let folder = '';
@@ -236,6 +236,28 @@ describe('who asks', () => {
     await once(foreign, 'listening');
     await expect(exchange(folder, 'GET', '/status')).rejects.toMatchObject({ code: 'control_foreign' });
     foreign.close();
+  });
+
+  it.each([
+    ['no object', 'null'],
+    ['an error without a code', '{"error":"Bad Request","message":"Client Error"}'],
+  ])('is told when an error is not told as ours are: %s', async (_what, json) => {
+    await server?.close();
+    const head = `HTTP/1.1 400 Bad\r\ncontent-length: ${json.length}\r\n\r\n`;
+    const foreign = createServer((socket) => socket.end(head + json));
+    foreign.listen(join(folder, SOCKET_NAME));
+    await once(foreign, 'listening');
+    await expect(exchange(folder, 'GET', '/status')).rejects.toMatchObject({ code: 'control_foreign' });
+    foreign.close();
+  });
+
+  it.each([
+    ['longer than a parameter may be', 400],
+    ['longer than a head may be', HEADER_BYTES_MAX],
+  ])('a host with a name %s is refused in our words', async (_what, length) => {
+    await expect(exchange(folder, 'GET', `/hosts/${'a'.repeat(length)}`)).rejects.toMatchObject({
+      code: 'request_invalid',
+    });
   });
 
   it.skipIf(process.getuid?.() === 0)('is told when the crawl is another user’s', async () => {

@@ -272,6 +272,8 @@ describe('what the strict parser refuses: an answer that can be read in two ways
     ],
     ['a length that is none', 'HTTP/1.1 200 OK\r\nContent-Length: one\r\n\r\nx'],
     ['a length below none', 'HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nx'],
+    ['a status below all classes (RFC 9110 §15)', 'HTTP/1.1 099 Odd\r\nContent-Length: 1\r\n\r\nx'],
+    ['the least status', 'HTTP/1.1 000 Odd\r\nContent-Length: 1\r\n\r\nx'],
     ['a status that is none', 'HTTP/1.1 2000 OK\r\nContent-Length: 1\r\n\r\nx'],
   ])('%s: not_strict_http, refused, and no fault of the host', async (_title, bytes) => {
     const server = await serverWith((socket) => socket.write(Buffer.from(bytes, 'latin1')));
