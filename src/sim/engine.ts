@@ -217,7 +217,7 @@ async function runProduction(
   const { seeds, again, machine } = composition;
   // What an earlier life's clock had come to is left out: the silences that it kept stand beside each host.
   const ports = { ...composition.ports, clock: steadyClock(composition.ports.clock, null, () => {}) };
-  const { totals, batch, nextSequence, settings, unclean } = ports.store.opened();
+  const { totals, batch, nextSequence, settings, redrives, lastRedrive, unclean } = ports.store.opened();
   const seen = createBloom(Math.max(EXPECTED_URLS, 2 * totals.urls));
   await ports.store.eachKey((key) => seen.add(key));
   const candidates = seeds.map(seedOf);
@@ -228,6 +228,8 @@ async function runProduction(
     batch,
     nextSequence,
     settings,
+    redrives,
+    lastRedrive,
     unclean,
     seen,
     startedAtMs: ports.clock.wallMs(),

@@ -12,6 +12,7 @@ import type { Chain, ChainCookie } from '../domain/chain.js';
 import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { type Attempt, CODES, type Code, type OutcomeKind } from '../domain/outcome.js';
+import { LEFT_WORDS, type LeftReason, type Redrive, REDRIVE_WAYS, type RedriveRate } from '../domain/redrive.js';
 import type { Archived, DeadLetter, PriorityClass, RobotsEvidence, UrlRecord, UrlState } from '../domain/record.js';
 import { PRIORITY_CLASSES } from '../domain/record.js';
 import type { Tier } from '../domain/tier.js';
@@ -242,6 +243,63 @@ export function decodeDead(bytes: Uint8Array, key: UrlKey): DeadLetter | Poison 
   };
   return read.poison ?? letter;
 }
+
+// -- redrives ---------------------------------------------------------------------------------------------------
+
+export function encodeRedrive(redrive: Redrive): Buffer {
+  const { filter, rate, way, who, matched, untilMs, atMs, stage, changedAtMs, after, dueAtMs } = redrive;
+  const { host, cause, code, beforeMs, sinceMs } = filter;
+  const wish = [[host, cause, code, beforeMs, sinceMs], rate === null ? null : [rate.letters, rate.perMs], way, who];
+  const left = Object.entries(redrive.left);
+  const progress = [stage, changedAtMs, after, dueAtMs, redrive.queued, redrive.blocked, left];
+  return pack([1, atMs, wish, matched, untilMs, progress]);
+}
+
+export function decodeRedrive(bytes: Uint8Array, number: number): Redrive | Poison {
+  const row = decodeTuple(bytes, 1, 6);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const wish = read.tuple(2, 4);
+  const filter = wish.tuple(0, 5);
+  const progress = read.tuple(5, 7);
+  const redrive: Redrive = {
+    number,
+    atMs: read.number(1),
+    filter: {
+      host: filter.textOrNull(0),
+      cause: filter.textOrNull(1),
+      code: filter.isNull(2) ? null : filter.oneOf(2, KNOWN_CODES),
+      beforeMs: filter.numberOrNull(3),
+      sinceMs: filter.numberOrNull(4),
+    },
+    rate: wish.isNull(1) ? null : rateIn(wish.tuple(1, 2), () => wish.wrong(1)),
+    way: wish.oneOf(2, WAYS),
+    who: wish.textOrNull(3),
+    matched: read.count(3),
+    untilMs: read.number(4),
+    stage: progress.oneOf(0, STAGES),
+    changedAtMs: progress.number(1),
+    after: progress.textOrNull(2),
+    dueAtMs: progress.number(3),
+    queued: progress.count(4),
+    blocked: progress.count(5),
+    left: Object.fromEntries(progress.items(6, (it) => [it.oneOf(0, LEFT_REASONS), it.count(1)] as const)),
+  };
+  return filter.poison ?? wish.poison ?? progress.poison ?? read.poison ?? redrive;
+}
+
+function rateIn(read: Fields, refuse: () => void): RedriveRate {
+  const rate = { letters: read.number(0), perMs: read.number(1) };
+  if (!(rate.letters > 0 && rate.perMs > 0) || read.poison !== null) refuse();
+  return rate;
+}
+
+const WAYS: ReadonlySet<Redrive['way']> = new Set(REDRIVE_WAYS);
+const STAGES: ReadonlySet<Redrive['stage']> = new Set<Redrive['stage']>(['going', 'done', 'cancelled']);
+const LEFT_REASONS: ReadonlySet<LeftReason> = new Set<LeftReason>([
+  ...(Object.keys(CODES) as Code[]),
+  ...(Object.keys(LEFT_WORDS) as (keyof typeof LEFT_WORDS)[]),
+]);
 
 // -- queue summaries --------------------------------------------------------------------------------------------
 

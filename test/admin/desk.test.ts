@@ -42,7 +42,7 @@ function deskOver(summaries: readonly QueueSummary[]): Desk {
     terms: { delayMsOf: () => 1_000, adaptiveFactor: 0 },
     live: null,
     isPaused: false,
-    changes: { pause: unused, resume: unused, seed: unused, exclude: unused },
+    changes: { pause: unused, resume: unused, seed: unused, exclude: unused, redrive: unused, cancelRedrive: unused },
   });
 }
 
