@@ -45,6 +45,7 @@ import { BACKEND_TERMS } from './policy/backend-breaker.js';
 import { QUARANTINE } from './policy/breaker.js';
 import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
+import { hostBudgetOf } from './config/retry-budget.js';
 import { isAmong } from './policy/host-pattern.js';
 import { type Machine, stampOf } from './policy/elapsed.js';
 import { productTokenOf } from './policy/robots/agent.js';
@@ -444,9 +445,10 @@ function ladderTermsOf(
 }
 
 /** What a failure leads to, for a URL and for its host. */
-function failureTermsOf({ retry, breaker }: Config): Pick<HostProps, 'retry' | 'breaker'> {
+function failureTermsOf({ retry, breaker }: Config): Pick<HostProps, 'retry' | 'retryBudget' | 'breaker'> {
   return {
     retry: { schedule: retry.delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax: retry.deliveriesMax },
+    retryBudget: hostBudgetOf(retry),
     breaker: {
       failuresMax: breaker.failures,
       quarantine: { ...QUARANTINE, firstMs: breaker.quarantineSeconds * 1_000 },
@@ -472,7 +474,7 @@ function egressTermsOf({ egress }: Config): EgressTerms | null {
 }
 
 function benchTermsOf(config: Config): Omit<TreePlan['workbench'], 'resumed' | 'rules'> {
-  const { fetch, robots, politeness, impersonate, browser } = config;
+  const { fetch, robots, politeness, impersonate, browser, retry } = config;
   const requestMsMax = Math.max(fetch.timeoutMs, robots.timeoutMs) + PAUSED_MS_MAX;
   return {
     tiers: {
@@ -487,6 +489,7 @@ function benchTermsOf(config: Config): Omit<TreePlan['workbench'], 'resumed' | '
     addressDelayMs: politeness.addressDelayMs,
     egress: egressTermsOf(config),
     backend: browser.breaker ? BACKEND_TERMS : null,
+    retryBudget: { share: retry.budgetShare, perMinute: retry.budgetPerMinute },
   };
 }
 

@@ -57,6 +57,7 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     // A probe that was out when the last incarnation ended will never be told.
     snapshot: { ...snapshot, breaker: breakers.lost(snapshot.breaker, now.wallMs, now.draw(), props.breaker) },
     silentUntilMs: silentUntilMsOf(snapshot, now),
+    retriesHeldUntilMs: null,
     robots: new Map(loaded.robots.map(({ origin, state }) => [origin, state])),
     matchers: new Map(),
     queue,

@@ -23,6 +23,7 @@ import type { Clearance } from '../policy/clearance.js';
 import { type Need, ON_THE_GROUND, type Signal } from '../policy/ladder.js';
 import { isProblem, patternOf } from '../policy/url-pattern.js';
 import type { OriginRobots } from '../policy/robots/freshness.js';
+import type { RetryBudget } from '../policy/retry-budget.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 
 /** A row that can't be what it should be. */
@@ -344,15 +345,16 @@ export function decodeCounts(bytes: Uint8Array): QueueCounts | Poison {
 
 export function encodeSnapshot(snapshot: HostSnapshot): Buffer {
   const { breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom, stamp } = snapshot;
-  const { ladder, browserTime } = snapshot;
+  const { ladder, browserTime, retryBudget } = snapshot;
   const at = stamp === null ? null : [stamp.boot, stamp.uptimeMs, stamp.wallMs];
   const climbs = [encodeNeed(ladder.need), encodeClearance(ladder.clearance), browserTime.day, browserTime.usedMs];
-  return pack([4, breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom, at, climbs]);
+  const retries = retryBudget === null ? null : [retryBudget.left, retryBudget.atMs];
+  return pack([5, breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom, at, climbs, retries]);
 }
 
 /** Shallow: the shapes of breaker and throttle belong to their policies. */
 export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
-  const row = decodeVersions(bytes, [6, 7, 8, 9]);
+  const row = decodeVersions(bytes, [6, 7, 8, 9, 10]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   if (!isObject(row[1]) || typeof row[1].phase !== 'string') read.wrong(1);
@@ -366,8 +368,16 @@ export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
     recheckFrom: row[0] === 1 || row[6] === null ? null : read.count(6),
     stamp: stampIn(row[7]),
     ...(row.length < 9 ? NEVER_CLIMBED : climbsIn(read.tuple(8, 4), () => read.wrong(8))),
+    // Before version 5 retries had no budget.
+    retryBudget: row.length < 10 || row[9] === null ? null : budgetIn(read.tuple(9, 2), () => read.wrong(9)),
   };
   return read.poison ?? (snapshot as unknown as HostSnapshot);
+}
+
+function budgetIn(read: Fields, refuse: () => void): RetryBudget {
+  const budget = { left: read.number(0), atMs: read.number(1) };
+  if (read.poison !== null) refuse();
+  return budget;
 }
 
 /** Before version 4. */
