@@ -321,6 +321,7 @@ function deskOf(options: CrawlOptions, { store, clock }: Pick<Ports, 'store' | '
   const terms = {
     delayMsOf: (host: HostName) => hostDelayMs(host, politeness),
     adaptiveFactor: politeness.adaptiveFactor,
+    retryBudget: hostBudgetOf(config.retry),
   };
   return new Desk({
     dataDir,

@@ -75,6 +75,7 @@ export type WaitCause =
   | 'turn'
   | 'retry'
   | 'retry_after'
+  | 'retry_budget'
   | 'breaker'
   | 'robots'
   | 'browser'
@@ -90,6 +91,7 @@ export const WAIT_CAUSES: Readonly<Record<WaitCause, string>> = {
   permit: 'nothing of its own: all request slots are taken',
   turn: 'its turn among the hosts that are at work',
   retry: 'the time of the next delivery after a failure',
+  retry_budget: 'it, or all hosts together, have used up their budget of retries; new URLs go on',
   retry_after: 'it asked for silence (429, 503 or Retry-After)',
   breaker: 'it failed time and again and is left alone for a while',
   robots: 'its robots.txt can not be read',
@@ -118,6 +120,8 @@ export interface StatusReport {
     readonly openVisits: number | null;
     readonly openBytes: number | null;
     readonly slotsFree: number | null;
+    /** The budget of retries of all hosts; null where there is none, or the workbench did not answer. */
+    readonly retries: RetriesReport | null;
     /** The browser service; null where there is none, or the workbench did not answer. */
     readonly browser: BrowserReport | null;
     readonly memory: { readonly rssBytes: number; readonly heapUsedBytes: number };
@@ -294,6 +298,14 @@ export interface ProbeReport {
   readonly failed: number;
 }
 
+/** What retries may still be made (R1): of all hosts together, or of one. */
+export interface RetriesReport {
+  /** Whole ones. */
+  readonly left: number;
+  /** When the next may be made; null while one may at once. */
+  readonly nextAt: Time | null;
+}
+
 /** How the browser service stands (B1). */
 export interface BrowserReport {
   readonly breaker: 'off' | 'closed' | 'open' | 'probing';
@@ -328,6 +340,8 @@ export interface HostReport extends HostRow {
     | { readonly phase: 'open'; readonly until: Time; readonly openings: number }
     | { readonly phase: 'half_open'; readonly openings: number };
   readonly throttle: { readonly consecutive: number; readonly closedUntil: Time | null };
+  /** What is left of its budget of retries; null where it is not known what it is granted. */
+  readonly retries: RetriesReport | null;
   readonly requests: number;
   readonly lastDurationMs: number | null;
   readonly wakesAt: Time | null;

@@ -191,6 +191,7 @@ export class Desk implements Control {
       gateOpensAtMs: bench?.gates[0]?.nextAllowedAtMs ?? null,
       waits: wait !== null && OF_THE_BENCH.has(wait.why) ? { why: wait.why, words: WAIT_CAUSES[wait.why] } : null,
       browserRestsUntilMs: bench?.backend?.restsUntilMs ?? null,
+      retriesWaitUntilMs: bench?.retries?.waitsUntilMs ?? null,
       paused: live.facts().isPaused,
       holds: bench?.holds ?? live.facts().holds,
     });
@@ -268,9 +269,9 @@ export class Desk implements Control {
   }
 
   #standing(bench: BenchFacts | null): Standing {
-    const { live, clock } = this.#ground;
+    const { live, clock, terms } = this.#ground;
     const phase = live === null ? 'stopped' : live.facts().isPaused ? 'paused' : 'running';
-    return { bench, phase, nowMs: clock.wallMs() };
+    return { bench, phase, nowMs: clock.wallMs(), retryBudget: terms.retryBudget };
   }
 }
 

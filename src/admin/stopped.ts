@@ -9,6 +9,7 @@ import type { Config } from '../config/schema.js';
 import { seedAdmission } from '../actors/frontier-admission.js';
 import { type Admitter, portionOf, redrivePart } from '../actors/frontier-redrive.js';
 import { settingsChange } from '../actors/frontier-rules.js';
+import { hostBudgetOf } from '../config/retry-budget.js';
 import { configuredRules } from '../config/rules.js';
 import { changed } from '../domain/crawl-settings.js';
 import type { Redrive, RedriveLine } from '../domain/redrive.js';
@@ -65,6 +66,7 @@ export async function openStopped(
   const terms = {
     delayMsOf: (host: string) => hostDelayMs(host, politeness),
     adaptiveFactor: politeness.adaptiveFactor,
+    retryBudget: hostBudgetOf(told.retry),
   };
   const keeper = storeKeeper(store, told, clock, filter);
   const control = new Desk({
