@@ -28,7 +28,15 @@ import {
   plainStatus,
   robotsAnswer,
 } from './answers.js';
-import { drawLateFailure, type Failure, usesDelivery, type Host, type Landscape, type Page } from './landscape.js';
+import {
+  drawLateFailure,
+  type Failure,
+  usesDelivery,
+  type Host,
+  type Landscape,
+  MENDED_MS,
+  type Page,
+} from './landscape.js';
 import { type Cut, isPlain } from './cut.js';
 import type { Random } from './random.js';
 
@@ -62,6 +70,8 @@ export interface SimulatedWeb {
   readonly cuts: readonly Cut[];
   /** Failures of a URL that use a delivery, and that are not its own crawl's: those of plain cuts are. */
   setbacksOf(url: string): number;
+  /** When a URL was first answered by a failure that uses a delivery. */
+  readonly firstFailedAtMs: ReadonlyMap<string, number>;
 }
 
 export interface WebSettings {
@@ -124,6 +134,7 @@ class WebAtWork implements SimulatedWeb {
   readonly #connected = new Set<string>();
   /** When a host's answer came last. */
   readonly #reachedAtMs = new Map<HostName, number>();
+  readonly firstFailedAtMs = new Map<string, number>();
   readonly #setbacks = new Map<string, number>();
   /** In cuts: which of them are plain is known in the end. */
   readonly #cutBacks: { readonly url: string; readonly cut: Cut }[] = [];
@@ -400,6 +411,7 @@ class WebAtWork implements SimulatedWeb {
     if (fault !== null) {
       this.#count(fault.kind === 'status' ? `status ${fault.status}` : fault.kind);
       if (usesDelivery(fault)) this.#setBack(exchange.request.url);
+      if (usesDelivery(fault)) this.#noteFailure(exchange.request.url);
       return failing(fault, this.#simulation.wallMs + exchange.host.skewMs);
     }
     if (exchange.path === '/robots.txt') {
@@ -412,7 +424,10 @@ class WebAtWork implements SimulatedWeb {
       exchange.told.isDoor = true;
       return doorAnswer(door);
     }
-    return pageAnswer(page, exchange.request.headers);
+    const { nowMs } = this.#simulation;
+    const isFailing = page.final.kind === 'failing' || (page.final.kind === 'mending' && nowMs < MENDED_MS);
+    if (isFailing) this.#noteFailure(page.url);
+    return pageAnswer(page, exchange.request.headers, nowMs);
   }
 
   #nextFailure({ request, host, path }: Exchange): Failure | null {
@@ -532,6 +547,10 @@ class WebAtWork implements SimulatedWeb {
 
   #countAttempt(url: string): void {
     this.#attempts.set(url, (this.#attempts.get(url) ?? 0) + 1);
+  }
+
+  #noteFailure(url: string): void {
+    if (!this.firstFailedAtMs.has(url)) this.firstFailedAtMs.set(url, this.#simulation.nowMs);
   }
 
   #setBack(url: string): void {
