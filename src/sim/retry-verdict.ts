@@ -2,48 +2,60 @@
  * What is held against a crawl's retries, by what the simulated servers have seen alone (R1).
  *
  * `retry-budget`: a host is asked again for what has failed no more often than it is granted: so many a minute, and a
- * minute's worth at once. A death may have forgotten as many failures as a host can have visits open: what was asked for
- * again after it was then asked for the first time, as far as the crawl could know.
+ * minute's worth at once. What a death has made the crawl forget, a failure or a retry, counts for neither side.
  *
  * It is looked at only where nothing else asks for a URL once more: the rules of such universes are those of one pass.
  */
 import type { Landscape } from './landscape.js';
 import type { UniverseSettings } from './settings.js';
 import type { Accuse } from './verdict.js';
+import { isForgotten } from './tiered-request.js';
 import type { SimulatedWeb } from './web.js';
 
-/** Visits of one host that may be open at once. */
-const OPEN_MAX = 8;
 const MINUTE_MS = 60_000;
 
 export function judgeRetries(
-  web: Pick<SimulatedWeb, 'requests' | 'deaths' | 'firstFailedAtMs'>,
+  { requests, deaths }: Pick<SimulatedWeb, 'requests' | 'deaths'>,
   settings: UniverseSettings,
   { hosts }: Landscape,
-  actorCrashes: number,
   accuse: Accuse,
 ): void {
   const { retriesPerMinute } = settings;
   if (retriesPerMinute === 0 || !isOnePass(settings)) return;
-  const forgiven = OPEN_MAX * (web.deaths.size + actorCrashes);
+  const failed = new Set<string>();
   const levels = new Map<string, { level: number; atMs: number }>();
-  for (const { url, beganAtMs } of web.requests) {
-    const failedAtMs = web.firstFailedAtMs.get(url);
-    if (failedAtMs === undefined || failedAtMs >= beganAtMs || url.endsWith('/robots.txt')) continue;
+  for (const request of requests) {
+    if (isForgotten(request, deaths)) continue;
+    const { url, beganAtMs, isFailure } = request;
+    const isRetry = failed.has(url);
+    if (isFailure) failed.add(url);
     const { hostname } = new URL(url);
     // What was parked for its robots.txt in the middle comes back beside the budget.
-    if ((hosts.get(hostname)?.robotsFailures.length ?? 0) > 0) continue;
+    if (!isRetry || url.endsWith('/robots.txt') || (hosts.get(hostname)?.robotsFailures.length ?? 0) > 0) continue;
     const before = levels.get(hostname) ?? { level: 0, atMs: beganAtMs };
     const drained = ((beganAtMs - before.atMs) / MINUTE_MS) * retriesPerMinute;
     const level = Math.max(0, before.level - drained) + 1;
     levels.set(hostname, { level, atMs: beganAtMs });
-    if (level > retriesPerMinute + forgiven + 1)
+    if (level > retriesPerMinute + 1)
       accuse('retry-budget', `${url} is asked for again, ${Math.ceil(level)} retries of its host beside each other`);
   }
 }
 
 function isOnePass(settings: UniverseSettings): boolean {
-  const { again, revisitMs, redrives, mending, exclusions, sowings, doors, cuts, powerLosses, lateFaults } = settings;
-  const others = revisitMs + redrives + mending + exclusions + sowings + doors + cuts + powerLosses + lateFaults;
+  const {
+    again,
+    actorCrashes,
+    revisitMs,
+    redrives,
+    mending,
+    exclusions,
+    sowings,
+    doors,
+    cuts,
+    powerLosses,
+    lateFaults,
+  } = settings;
+  const others =
+    actorCrashes + revisitMs + redrives + mending + exclusions + sowings + doors + cuts + powerLosses + lateFaults;
   return !again && others + settings.clockJumps === 0;
 }

@@ -637,7 +637,7 @@ class Universe {
     // What was excluded or given up and is brought again starts afresh.
     const { exclusions, redrives } = this.#settings;
     const isForgetful = actorCrashes + powerLosses + exclusions + redrives + this.#mendings > 0;
-    judgeRetries(this.#web, this.#settings, this.#landscape, actorCrashes, accuse);
+    judgeRetries(this.#web, this.#settings, this.#landscape, accuse);
     judgeRequests(this.#web.requests, this.#web.deaths, this.#roundsAtMs, isForgetful, accuse);
     judgeCalls(this.#sidecar.calls, this.#tally.freezes > 0 ? GRANT_MS_MAX_FROZEN : GRANT_MS_MAX, accuse);
   }

@@ -70,8 +70,6 @@ export interface SimulatedWeb {
   readonly cuts: readonly Cut[];
   /** Failures of a URL that use a delivery, and that are not its own crawl's: those of plain cuts are. */
   setbacksOf(url: string): number;
-  /** When a URL was first answered by a failure that uses a delivery. */
-  readonly firstFailedAtMs: ReadonlyMap<string, number>;
 }
 
 export interface WebSettings {
@@ -134,7 +132,6 @@ class WebAtWork implements SimulatedWeb {
   readonly #connected = new Set<string>();
   /** When a host's answer came last. */
   readonly #reachedAtMs = new Map<HostName, number>();
-  readonly firstFailedAtMs = new Map<string, number>();
   readonly #setbacks = new Map<string, number>();
   /** In cuts: which of them are plain is known in the end. */
   readonly #cutBacks: { readonly url: string; readonly cut: Cut }[] = [];
@@ -411,7 +408,7 @@ class WebAtWork implements SimulatedWeb {
     if (fault !== null) {
       this.#count(fault.kind === 'status' ? `status ${fault.status}` : fault.kind);
       if (usesDelivery(fault)) this.#setBack(exchange.request.url);
-      if (usesDelivery(fault)) this.#noteFailure(exchange.request.url);
+      if (usesDelivery(fault)) exchange.told.isFailure = true;
       return failing(fault, this.#simulation.wallMs + exchange.host.skewMs);
     }
     if (exchange.path === '/robots.txt') {
@@ -426,7 +423,7 @@ class WebAtWork implements SimulatedWeb {
     }
     const { nowMs } = this.#simulation;
     const isFailing = page.final.kind === 'failing' || (page.final.kind === 'mending' && nowMs < MENDED_MS);
-    if (isFailing) this.#noteFailure(page.url);
+    if (isFailing) exchange.told.isFailure = true;
     return pageAnswer(page, exchange.request.headers, nowMs);
   }
 
@@ -549,10 +546,6 @@ class WebAtWork implements SimulatedWeb {
     this.#attempts.set(url, (this.#attempts.get(url) ?? 0) + 1);
   }
 
-  #noteFailure(url: string): void {
-    if (!this.firstFailedAtMs.has(url)) this.firstFailedAtMs.set(url, this.#simulation.nowMs);
-  }
-
   #setBack(url: string): void {
     this.#setbacks.set(url, (this.#setbacks.get(url) ?? 0) + 1);
   }
@@ -577,7 +570,7 @@ class WebAtWork implements SimulatedWeb {
 }
 
 function begunAt(beganAtMs: number, owner: Owner, { url, tier }: FetchRequest): TieredRequest {
-  return { owner, url, tier, beganAtMs, answer: null, endedAtMs: null, isDoor: false };
+  return { owner, url, tier, beganAtMs, answer: null, endedAtMs: null, isDoor: false, isFailure: false };
 }
 
 /** What is known of it to whoever asked; null: nothing, as it was given up. */
