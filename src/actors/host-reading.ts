@@ -13,7 +13,9 @@ import type { Instant, Turn } from '../protocols/actor.js';
 import { type Effect, type HostLoaded, log, schedule } from '../protocols/effects.js';
 import type { Recorded } from '../protocols/host.js';
 import { type HostSnapshot, UNTOUCHED } from '../protocols/host-snapshot.js';
+import { emit } from './host-parts.js';
 import { proceed } from './host-proceed.js';
+import { inherited } from './host-recovery.js';
 import { type Beginning, type Live, type Props, type State, windowOf } from './host-state.js';
 
 /** The store could not be read: it is asked again so much later. */
@@ -33,7 +35,7 @@ export function heard(state: State): State {
 }
 
 export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): Turn<State> {
-  const { props, epoch, wake, errands, orphan } = beginning;
+  const { props, epoch, wake, errands, orphan, legacy } = beginning;
   if (loaded.head.failure !== null) {
     return [
       beginning,
@@ -43,7 +45,11 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
       ],
     ];
   }
-  const snapshot = broughtHere(loaded.snapshot ?? UNTOUCHED, props, now);
+  const stored = broughtHere(loaded.snapshot ?? UNTOUCHED, props, now);
+  const known = inherited(stored, legacy, now) ?? stored;
+  // A probe that was out when the last incarnation ended will never be told.
+  const breaker = breakers.lost(known.breaker, now.wallMs, now.draw(), props.breaker);
+  const snapshot = breaker === known.breaker ? known : { ...known, breaker };
   const queue = queues.emptyQueue();
   for (const [priority, head] of (loaded.summary?.heads ?? []).entries()) queue.floors[priority] = head;
   queues.refill(queue, loaded.head);
@@ -54,8 +60,7 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     epoch,
     wake,
     activity: { doing: 'nothing', visits: 0 },
-    // A probe that was out when the last incarnation ended will never be told.
-    snapshot: { ...snapshot, breaker: breakers.lost(snapshot.breaker, now.wallMs, now.draw(), props.breaker) },
+    snapshot,
     silentUntilMs: silentUntilMsOf(snapshot, now),
     retriesHeldUntilMs: null,
     robots: new Map(loaded.robots.map(({ origin, state }) => [origin, state])),
@@ -74,7 +79,9 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     orphan,
   };
   queues.trim(queue, windowOf(live));
-  return proceed(live, now, notesOf(props.name, loaded.head.notes), null);
+  // What only this incarnation knows is stored at once: the next one would begin where this one did, and wait anew.
+  const kept = snapshot === stored ? [] : [emit(live, {}, now)];
+  return proceed(live, now, [...notesOf(props.name, loaded.head.notes), ...kept], null);
 }
 
 /** Its times by this life's wall clock: the step that the clock has made since they were written is taken out of them. */

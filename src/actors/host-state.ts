@@ -24,6 +24,7 @@ import {
   UNKNOWN,
 } from '../policy/robots/freshness.js';
 import { compileRobots, type RobotsMatcher } from '../policy/robots/match.js';
+import type { Throttle } from '../policy/throttle.js';
 import type { Validators } from '../policy/validators.js';
 import type { Errand } from '../protocols/host.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
@@ -86,6 +87,17 @@ export interface Orphan {
   readonly delayMs: number;
 }
 
+/**
+ * What an incarnation that crashed knew of its host's patience, and the store may not: the gate knows it too, but a gate
+ * is forgotten with its process.
+ */
+export interface Legacy {
+  /** Until when the host is left alone for what it has asked; monotonic, null where it hasn't. */
+  readonly silentUntilMs: number | null;
+  readonly throttle: Throttle;
+  readonly lastDurationMs: number | null;
+}
+
 export type State = Beginning | Live;
 
 /** Before anything of it is known in this incarnation. */
@@ -100,6 +112,8 @@ export interface Beginning {
   wake: number;
   readonly errands: Errand[];
   readonly orphan: Orphan | null;
+  /** Null: there was none before, or it knew nothing. */
+  legacy: Legacy | null;
 }
 
 export interface Live {

@@ -36,17 +36,18 @@ import {
   readAnew,
   readLater,
 } from './host-reading.js';
-import { errandsOf, orphanJudged, orphanOf, owedToTheGate } from './host-recovery.js';
+import { errandsOf, legacyOf, orphanJudged, orphanOf, owedToTheGate } from './host-recovery.js';
 import { abandon, closed, countFailure, giveBack, read, spend, transported } from './host-requests.js';
 import { hunted, recheck } from './host-robots.js';
 import type { Props, State } from './host-state.js';
 import { blamed, overdue, suspectName } from './host-suspense.js';
 
 export const host: Behaviour<Props, State, Message> = {
-  start: (props) => load({ phase: 'activated', props, epoch: 0, wake: 0, errands: [], orphan: null }),
+  start: (props) => load({ phase: 'activated', props, epoch: 0, wake: 0, errands: [], orphan: null, legacy: null }),
 
   restart: (props, held, { lost }, now) => {
     const epoch = held.epoch + 1;
+    const owed = owedToTheGate(held, lost, now);
     const state: State = {
       phase: 'fencing',
       props,
@@ -54,11 +55,12 @@ export const host: Behaviour<Props, State, Message> = {
       wake: held.wake,
       errands: errandsOf(held, lost),
       orphan: orphanOf(held),
+      legacy: legacyOf(held),
     };
     return [
       state,
       [
-        ...owedToTheGate(held, lost, now),
+        ...owed,
         send(addresses.workbench, { type: 'hostRestarted', host: props.name }),
         send(addresses.frontier, { type: 'fenceFor', host: props.name, epoch }),
       ],

@@ -133,6 +133,8 @@ export interface Moment {
 const WORKER_DEATHS_MAX = 2;
 /** No copy of a robots.txt may rule for longer (RFC 9309 §2.4). */
 const ROBOTS_COPY_MS_MAX = 24 * 3_600_000;
+/** The longest that a robots.txt which could not be read is left alone. */
+const ROBOTS_BACKOFF_MS_MAX = 3_600_000;
 /** What was committed so long before a loss of power may be gone: one commit a second is forced to the disk. */
 const POWER_GRACE_MS = 3_000;
 /** What came so long before a kill may not have been committed. */
@@ -242,7 +244,10 @@ class Universe {
 
   async #runToTheEnd(): Promise<void> {
     while ((await this.#live()) !== 'done');
-    if (await this.#untilOpened()) while ((await this.#live()) !== 'done');
+    if (await this.#untilOpened()) {
+      do while ((await this.#live()) !== 'done');
+      while (await this.#areRulesUnread());
+    }
     await this.#makeGood();
     await this.#untilMended();
     if (!this.#settings.again) return;
@@ -286,6 +291,23 @@ class Universe {
     this.#remember('robots rules have changed');
     this.#arm(drawRevisit(this.#settings, this.#disk.commits, this.#simulation.random.fork('revisit')));
     return true;
+  }
+
+  /**
+   * What is blocked keeps no crawl open: where a robots.txt could not be read just then, its time to be asked for again
+   * has come an hour later.
+   */
+  async #areRulesUnread(): Promise<boolean> {
+    const store = await this.#memory.open();
+    let isUnread = false;
+    for (const [host, { robots }] of this.#landscape.hosts) {
+      if (robots !== 'opening') continue;
+      const loaded = await store.loadHost(host, 1);
+      isUnread ||= loaded.robots.some(({ state }) => state.phase === 'unreachable');
+    }
+    await store.close();
+    if (isUnread) await this.#simulation.sleep(ROBOTS_BACKOFF_MS_MAX, { owner: WORLD, label: 'an hour passes' });
+    return isUnread;
   }
 
   /** Takes back what operators told, then asks for what their exclusions have kept out. */

@@ -111,7 +111,8 @@ function judgePages(evidence: Evidence, owed: Truth, accuse: Accuse): void {
   if (settings.forMs > 0) return;
   for (const url of owed.committed) {
     if (!told.has(url)) accuse('lost', `${url} was never committed`);
-    if (settings.again && !confirmed.has(url)) accuse('unasked', `${url} was not told as unchanged`);
+    const isDue = settings.again && !confirmed.has(url) && !isMadeAgain(evidence, told.get(url) ?? []);
+    if (isDue) accuse('unasked', `${url} was not told as unchanged`);
     if (!settings.again && confirmed.has(url)) accuse('asked-again', `${url} was told as unchanged`);
   }
 }
@@ -121,6 +122,13 @@ function mayHaveBeenLost({ powerLossesAtMs, settings }: Evidence, fetchedAtMs: n
   // The line says when by a wall clock that jumps.
   if (settings.clockJumps > 0) return powerLossesAtMs.length > 0;
   return powerLossesAtMs.some((atMs) => fetchedAtMs < atMs && fetchedAtMs > atMs - UNSYNCED_MS_MAX);
+}
+
+/** Its records went with the power, its confirmation perhaps with them: it was asked for whole once more after that. */
+function isMadeAgain({ powerLossesAtMs, settings }: Evidence, toldAtMs: readonly number[]): boolean {
+  // The lines say when by a wall clock that jumps.
+  const isBefore = (atMs: number) => settings.clockJumps > 0 || atMs < Math.max(...toldAtMs);
+  return toldAtMs.length > 1 && powerLossesAtMs.some(isBefore);
 }
 
 function judgeRecord(record: UrlRecord | null, page: Page, accuse: Accuse): void {

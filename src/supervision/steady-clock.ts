@@ -21,6 +21,10 @@ const SLOWED = 0.9;
 /** Nothing that is waited for lies further ahead. */
 const AHEAD_MS_MAX = 24 * 3_600_000;
 
+/** Hands that were read further apart than this were not read at once: the process was stopped in between. */
+const APART_MS_MAX = 100;
+const READINGS_MAX = 3;
+
 /** A smaller step is told to nobody. */
 const STEP_MS_MIN = 1_000;
 
@@ -29,13 +33,13 @@ const STEP_MS_MIN = 1_000;
  * step that the source makes, in ms; it must not throw.
  */
 export function steadyClock(source: Clock, from: Reading | null, stepped: (byMs: number) => void): Clock {
-  let last = from ?? { monotonicMs: source.monotonicMs(), wallMs: source.wallMs() };
-  let leadMs = source.wallMs() - source.monotonicMs();
+  const first = readBoth(source);
+  let last = from ?? first;
+  let leadMs = first.wallMs - first.monotonicMs;
   return {
     monotonicMs: () => source.monotonicMs(),
     wallMs() {
-      const monotonicMs = source.monotonicMs();
-      const real = source.wallMs();
+      const { monotonicMs, wallMs: real } = readBoth(source);
       const slowed = last.wallMs + (monotonicMs - last.monotonicMs) * SLOWED;
       if (real >= slowed || slowed - real > AHEAD_MS_MAX) last = { monotonicMs, wallMs: real };
       const wallMs = last.monotonicMs === monotonicMs ? last.wallMs : Math.floor(slowed);
@@ -47,4 +51,13 @@ export function steadyClock(source: Clock, from: Reading | null, stepped: (byMs:
       return wallMs;
     },
   };
+}
+
+/** As near to one moment as can be had. */
+function readBoth(source: Clock): Reading {
+  for (let tries = 1; ; tries++) {
+    const monotonicMs = source.monotonicMs();
+    const wallMs = source.wallMs();
+    if (tries === READINGS_MAX || source.monotonicMs() - monotonicMs <= APART_MS_MAX) return { monotonicMs, wallMs };
+  }
 }

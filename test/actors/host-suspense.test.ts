@@ -1,54 +1,28 @@
 import { describe, expect, it } from 'vitest';
 import { host } from '../../src/actors/host.js';
 import type { FetchFailure } from '../../src/domain/fetching.js';
-import { ALLOW_ALL } from '../../src/policy/robots/rules.js';
-import type { HostPart } from '../../src/protocols/commit.js';
-import type { Effect, QueueHead } from '../../src/protocols/effects.js';
+import type { Effect } from '../../src/protocols/effects.js';
 import type { Message } from '../../src/protocols/host.js';
-import type { Permit } from '../../src/protocols/workbench.js';
 import { ADDRESSES, NAME, PROPS } from './support/host-world.js';
 import { WALL_AHEAD_MS } from './support/instants.js';
-import { ANY_RULES, candidateOf, entryAt, headOf, readyEntry } from './support/records.js';
+import { candidateOf, entryAt } from './support/records.js';
+import {
+  grant,
+  live,
+  type LiveStage,
+  load,
+  messages,
+  ORIGIN,
+  page,
+  partsIn,
+  snapshotOf,
+  types,
+} from './support/live-host.js';
+import { responseOf } from './support/responses.js';
 import { Stage, told } from './support/stage.js';
 
-const ORIGIN = `http://${NAME}`;
-const OPEN = { phase: 'fresh', rules: ALLOW_ALL, status: 200, fetchedAtMs: WALL_AHEAD_MS, validators: null } as const;
 const DNS_FAILED = { kind: 'failed', code: 'dns_failed', detail: 'no answer', expiresInMs: 30_000 } as const;
-const page = (sequence: number, deliveries = 0) => readyEntry(`${ORIGIN}/${sequence}`, sequence, { deliveries });
 const HALF_OPEN_SOON = { phase: 'open', untilMs: 0, openings: 3 } as const;
-
-/** Live, with these rows, its name resolved unless told otherwise. */
-function live(head: Partial<QueueHead>, robots: 'known' | 'unknown' = 'known', name: 'resolved' | 'new' = 'resolved') {
-  const stage = new Stage(host, PROPS);
-  stage.tell({ type: 'wake', wake: 1 });
-  const entries = robots === 'known' ? [{ origin: ORIGIN, state: OPEN }] : [];
-  stage.tell({ type: 'hostLoaded', host: NAME, snapshot: null, robots: entries, summary: null, head: headOf(head) });
-  if (name === 'resolved') stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
-  stage.take();
-  return stage;
-}
-type LiveStage = ReturnType<typeof live>;
-
-let permits = 0;
-function grant(stage: LiveStage): number {
-  const number = ++permits;
-  const { nowMs } = stage;
-  const address = { address: '192.0.2.1', family: 4 } as const;
-  const times = { expiresAtMs: nowMs + 5_000, deadlineMs: nowMs + 25_000 };
-  const permit: Permit = {
-    number,
-    host: NAME,
-    address,
-    tier: 1,
-    fetcher: 0,
-    delivery: 'retry',
-    rules: ANY_RULES,
-    ...times,
-  };
-  stage.tell({ type: 'granted', permit });
-  stage.take();
-  return number;
-}
 
 function fail(stage: LiveStage, permit: number, changes: Partial<FetchFailure> = {}): Effect[] {
   const known = { kind: 'failure', code: 'connect_failed', detail: 'refused', status: null } as const;
@@ -61,14 +35,6 @@ function blame(stage: LiveStage, permit: number, fault: 'theirs' | 'ours'): Effe
   return stage.take();
 }
 
-const messages = (effects: readonly Effect[]) => told(effects).map(({ message }) => message);
-const types = (effects: readonly Effect[]) => messages(effects).map(({ type }) => type);
-const partsIn = (effects: readonly Effect[]): HostPart[] =>
-  messages(effects).flatMap((message) => (message.type === 'visited' ? [message['part'] as unknown as HostPart] : []));
-const snapshotOf = (stage: LiveStage) => {
-  if (stage.state.phase !== 'live') throw new Error('it is not live');
-  return stage.state.snapshot;
-};
 function set(stage: LiveStage, breaker: ReturnType<typeof snapshotOf>['breaker']): void {
   if (stage.state.phase === 'live') stage.state.snapshot = { ...stage.state.snapshot, breaker };
 }
@@ -169,9 +135,9 @@ describe('B5 a page that was not reached', () => {
     const effects = stage.take();
     expect(types(effects)).toEqual(['hostRestarted', 'fenceFor']);
     stage.tell({ type: 'fenced', epoch: 1 });
-    const robots = [{ origin: ORIGIN, state: OPEN }];
-    const head = headOf({ ready: [page(1)] });
-    stage.tell({ type: 'hostLoaded', host: NAME, snapshot: null, robots, summary: null, head });
+    load(stage, { ready: [page(1)] });
+    // P2: how long its answer took is stored, for the life after this one.
+    expect(partsIn(stage.take())).toMatchObject([{ permit: null, moves: [], snapshot: { lastDurationMs: 7 } }]);
     stage.tell({ type: 'resolved', host: NAME, resolution: ADDRESSES });
     expect(messages(stage.take())).toMatchObject([
       { type: 'settle', verdict: null, network: null, ask: { host: NAME } },
@@ -253,22 +219,10 @@ describe('B5 an errand that was not reached', () => {
   function waiting(): LiveStage {
     const stage = live({ ready: [page(1)] }, 'unknown');
     const permit = grant(stage);
-    const head = {
-      status: 301,
-      statusText: '',
-      httpVersion: '1.1',
-      headers: [],
-      rawHead: null,
-      sentHead: null,
-    } as const;
-    const body = new Uint8Array(0);
-    stage.tell({
-      type: 'fetched',
-      permit,
-      result: { kind: 'response', ...head, body, cut: false, durationMs: 5, remoteAddress: '192.0.2.1' },
-    });
+    stage.tell({ type: 'fetched', permit, result: responseOf(301) });
+    const decoded = new Uint8Array(0);
     const redirect = candidateOf('http://b.example/robots.txt', { source: 'redirect' });
-    const read = { payloadDigest: 'x', contentDigest: 'x', decodedBytes: 0, page: null, decoded: body, archive: null };
+    const read = { payloadDigest: 'x', contentDigest: 'x', decodedBytes: 0, page: null, decoded, archive: null };
     stage.tell({ type: 'parsed', permit, result: { kind: 'parsed', ...read, redirect, parseMicros: 1 } });
     expect(types(stage.take())).toContain('errand');
     return stage;

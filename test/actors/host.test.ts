@@ -15,6 +15,7 @@ import type { Permit } from '../../src/protocols/workbench.js';
 import { ADDRESSES, NAME, PROPS } from './support/host-world.js';
 import { WALL_AHEAD_MS } from './support/instants.js';
 import { ANY_RULES, candidateOf, entryAt, headOf, readyEntry, settingsOf } from './support/records.js';
+import { responseOf } from './support/responses.js';
 import { of, Stage, told } from './support/stage.js';
 
 const ORIGIN = `http://${NAME}`;
@@ -32,19 +33,7 @@ function live(head: Partial<QueueHead>, robots: 'known' | 'unknown' = 'known', p
 }
 type LiveStage = ReturnType<typeof live>;
 
-const PLAIN_ANSWER = {
-  kind: 'response',
-  status: 200,
-  statusText: '',
-  httpVersion: '1.1',
-  headers: [],
-  rawHead: null,
-  sentHead: null,
-  body: new Uint8Array(0),
-  cut: false,
-  durationMs: 5,
-  remoteAddress: '192.0.2.1',
-} as const;
+const PLAIN_ANSWER = { ...responseOf(200), body: new Uint8Array(0) };
 
 let permits = 0;
 function grant(stage: LiveStage, rules: CrawlRules = ANY_RULES): number {
@@ -108,7 +97,7 @@ function redirectTo(stage: LiveStage, permit: number, url: string, ...setCookies
 
 const partsIn = (stage: LiveStage): HostPart[] =>
   told(stage.take()).flatMap(({ message }) =>
-    message.type === 'visited' ? [message['part'] as unknown as HostPart] : [],
+    message.type === 'visited' ? [message.part as unknown as HostPart] : [],
   );
 const recordAll = (stage: LiveStage, parts: readonly HostPart[], ready: number, blocked = 0) =>
   stage.tell({ type: 'recorded', tickets: parts.map(({ ticket }) => ticket), ready, blocked });
@@ -216,7 +205,7 @@ describe('a host at rest', () => {
     stage.tell({ type: 'queueRead', host: NAME, head: headOf({ ready: [page(1)] }) });
     grant(stage);
     const started = told(stage.take()).find(({ message }) => message.type === 'start');
-    expect(started?.message['request']).toMatchObject({ url: `${ORIGIN}/elsewhere.txt` });
+    expect(started?.message.request).toMatchObject({ url: `${ORIGIN}/elsewhere.txt` });
   });
 
   it('P5: its name fails while the way to robots.txt leads on: it rests until the name may be asked for again', () => {
@@ -243,7 +232,7 @@ describe('a host at rest', () => {
       expect(of(stage.take(), 'resolve')).toHaveLength(1);
       const resolution = { kind: 'addresses', addresses: [{ address, family: 4 }], expiresInMs: 50 } as const;
       stage.tell({ type: 'resolved', host: NAME, resolution });
-      asks.push(...told(stage.take()).flatMap(({ message }) => (message.type === 'settle' ? [message['ask']] : [])));
+      asks.push(...told(stage.take()).flatMap(({ message }) => (message.type === 'settle' ? [message.ask] : [])));
       const permit = grant(stage);
       stage.take();
       stage.pass(60);
@@ -380,7 +369,7 @@ describe('a host and what got lost', () => {
     });
     const effects = stage.take();
     const moves = told(effects).flatMap(({ message }) =>
-      message.type === 'visited' ? (message['part'] as unknown as HostPart).moves : [],
+      message.type === 'visited' ? (message.part as unknown as HostPart).moves : [],
     );
     expect(moves.map(({ from, to, record }) => [from.sequence, to, record.attempts.at(-1)?.code])).toEqual([
       [1, null, 'guard_refused'],
@@ -454,7 +443,7 @@ describe('a host and the rules of the crawl', () => {
   const settledIn = (stage: LiveStage) => {
     const effects = stage.take();
     const parts = told(effects).flatMap(({ message }) =>
-      message.type === 'visited' ? [message['part'] as unknown as HostPart] : [],
+      message.type === 'visited' ? [message.part as unknown as HostPart] : [],
     );
     const codes = parts.flatMap(({ moves }) =>
       moves.map(({ record }) => [record.url, record.state, record.attempts.at(-1)?.code, record.deliveries]),
@@ -543,7 +532,7 @@ describe('what the process died of', () => {
     const stage = live({ ready: [worn(3)], readyComplete: true });
     const effects = stage.take();
     const messages = told(effects).map(({ message }) => message);
-    const [part] = messages.flatMap((it) => (it.type === 'visited' ? [it['part'] as unknown as HostPart] : []));
+    const [part] = messages.flatMap((it) => (it.type === 'visited' ? [it.part as unknown as HostPart] : []));
     expect(part?.moves).toMatchObject([{ to: null, record: { state: 'dead' } }]);
     expect(part?.dead).toMatchObject([{ code: 'process_died', cause: expect.stringContaining('3 times') }]);
     expect(messages.map(({ type }) => type)).not.toContain('settle');
@@ -776,7 +765,7 @@ describe('a host and its robots.txt', () => {
     answer(stage, permit, 304, '', [['etag', '"1"']]);
     const effects = stage.take();
     const [, part] = told(effects).flatMap(({ message }) =>
-      message.type === 'visited' ? [message['part'] as unknown as HostPart] : [],
+      message.type === 'visited' ? [message.part as unknown as HostPart] : [],
     );
     expect(part?.robots[0]?.state).toMatchObject({ ...DISALLOWED, phase: 'fresh', fetchedAtMs: WALL_AHEAD_MS });
     expect(part?.snapshot.recheckFrom).toBeNull();
@@ -789,7 +778,7 @@ describe('a host and its robots.txt', () => {
     answer(stage, permit, 200, 'User-agent: *\nDisallow: /1', [['etag', 'no validator']]);
     const effects = stage.take();
     const parts = told(effects).flatMap(({ message }) =>
-      message.type === 'visited' ? [message['part'] as unknown as HostPart] : [],
+      message.type === 'visited' ? [message.part as unknown as HostPart] : [],
     );
     expect(parts.at(-1)?.snapshot.recheckFrom).toBe(0);
     expect(parts.at(-1)?.robots[0]?.state).toMatchObject({ phase: 'fresh', validators: null });

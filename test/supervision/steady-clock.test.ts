@@ -95,6 +95,24 @@ describe('P8: the wall clock of a crawl', () => {
     expect(steps).toEqual([1_000]);
   });
 
+  it('a process that is stopped between the two readings takes the pause for no step', () => {
+    let nowMs = 0;
+    let pauseMs = 0;
+    const steps: number[] = [];
+    const monotonicMs = (): number => {
+      const read = nowMs;
+      nowMs += pauseMs;
+      pauseMs = 0;
+      return read;
+    };
+    const clock = steadyClock({ monotonicMs, wallMs: () => START_MS + nowMs }, null, (byMs) => steps.push(byMs));
+    pauseMs = 20_000;
+    expect(clock.wallMs()).toBe(START_MS + 20_000);
+    nowMs += 1;
+    expect(clock.wallMs()).toBe(START_MS + 20_001);
+    expect(steps).toEqual([]);
+  });
+
   it('goes on from the clock of an earlier life that was ahead, and forgets one that was behind', () => {
     expect(stage({ monotonicMs: 0, wallMs: START_MS + HOUR_MS }).aheadMs()).toBe(HOUR_MS);
     expect(stage({ monotonicMs: 0, wallMs: START_MS - HOUR_MS }).aheadMs()).toBe(0);

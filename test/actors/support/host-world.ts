@@ -2,6 +2,7 @@
  * A world for one host's actor: a store, a workbench, a fetcher, a parser, a resolver and another host, each of which
  * answers when it is told to, in any order; and a watcher of what the host does with the answers.
  */
+import { responseOf } from './responses.js';
 import { expect } from 'vitest';
 import { host } from '../../../src/actors/host.js';
 import type { Props } from '../../../src/actors/host-state.js';
@@ -675,19 +676,6 @@ function movedUrl(origin: string, to: string): string {
 
 function resultOf(answer: Answer, url: string, permit: number): FetchResult {
   const origin = originHunted(url) ?? `http://${NAME}`;
-  const response = (status: number, headers: readonly (readonly [string, string])[] = []): FetchResult => ({
-    kind: 'response',
-    status,
-    statusText: '',
-    httpVersion: '1.1',
-    headers,
-    rawHead: null,
-    sentHead: null,
-    body: new Uint8Array(5),
-    cut: false,
-    durationMs: 5,
-    remoteAddress: '192.0.2.1',
-  });
   const failure = (code: Extract<FetchResult, { kind: 'failure' }>['code'], reusedConnection = false): FetchResult => ({
     kind: 'failure',
     code,
@@ -698,28 +686,28 @@ function resultOf(answer: Answer, url: string, permit: number): FetchResult {
   });
   switch (answer) {
     case 'ok':
-      return response(200);
+      return responseOf(200);
     case 'redirect home':
-      return response(301, [['location', movedUrl(origin, NAME)]]);
+      return responseOf(301, [['location', movedUrl(origin, NAME)]]);
     case 'redirect away':
-      return response(301, [['location', movedUrl(origin, 'b.example')]]);
+      return responseOf(301, [['location', movedUrl(origin, 'b.example')]]);
     case 'sent back':
       // To the very page, with a cookie that it never had; a robots.txt goes on as ever.
-      if (originHunted(url) !== null) return response(301, [['location', movedUrl(origin, NAME)]]);
-      return response(302, [
+      if (originHunted(url) !== null) return responseOf(301, [['location', movedUrl(origin, NAME)]]);
+      return responseOf(302, [
         ['location', url],
         ['set-cookie', `permit=${permit}`],
       ]);
     case 'missing':
-      return response(404);
+      return responseOf(404);
     case 'forbidden':
-      return response(403);
+      return responseOf(403);
     case 'throttled':
-      return response(429);
+      return responseOf(429);
     case 'later':
-      return response(503, [['retry-after', '3600']]);
+      return responseOf(503, [['retry-after', '3600']]);
     case 'broken':
-      return response(500);
+      return responseOf(500);
     case 'refused':
       return failure('connect_failed');
     case 'stale':
