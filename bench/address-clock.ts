@@ -66,7 +66,15 @@ function serve(stage: ReturnType<typeof staged>, { number, host, fetcher }: Perm
 
 function ask(host: string): Extract<Message, { type: 'settle' }> {
   const address = { address: '192.0.2.1', family: 4 } as const;
-  const wish = { host, address, addressClock: '192.0.2.1', tier: 1, priority: 2, delayMs: 1_000 } as const;
+  const wish = {
+    host,
+    address,
+    addressClock: '192.0.2.1',
+    tier: 1,
+    priority: 2,
+    delivery: 'first',
+    delayMs: 1_000,
+  } as const;
   return { type: 'settle', network: null, host, verdict: null, ask: wish };
 }
 
@@ -89,6 +97,7 @@ function props(): Props {
     addressDelayMs: ADDRESS_DELAY_MS,
     egress: null,
     backend: null,
+    retryBudget: null,
     resumed: false,
     rules: rulesOf(configuredRules(config), NO_SETTINGS),
   };

@@ -1,13 +1,19 @@
 /** The public API, and nothing else. What is not exported here may change at any time. */
 export type {
+  DeadList,
+  DeadQuery,
   ExcludeReport,
   PauseReport,
+  RedriveList,
+  RedriveReport,
+  RedrivesQuery,
+  RedriveView,
   SeedReport,
   SeedVerdict,
   StatusReport,
 } from './admin/control.js';
 export type { ConfigOptions } from './config/options.js';
-export { type Crawler, createCrawler } from './library/crawler.js';
+export { type Crawler, createCrawler, type RedriveOptions } from './library/crawler.js';
 export { CrawlerError } from './library/error.js';
 export type { CrawlerEvents, ErrorEvent, EventName, Listener, VisitEvent } from './library/events.js';
 export type { LogFields, LogFunction, Logger, LogLevel } from './library/log.js';

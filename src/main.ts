@@ -12,6 +12,7 @@ import type { ControlServer } from './admin/open.js';
 import type { Control, TreeReport } from './admin/control.js';
 import { type Changes, Desk, type Live } from './admin/desk.js';
 import { Rate } from './admin/rate.js';
+import { Redrivings, type Redriven } from './admin/redriving.js';
 import type { Sown } from './admin/seeds.js';
 import { literalRefusal } from './admin/seed-rules.js';
 import type { RunFacts } from './admin/status.js';
@@ -24,6 +25,7 @@ import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { DeliveryTerms } from './domain/delivery.js';
 import type { Code } from './domain/outcome.js';
 import type { HostName } from './domain/host.js';
+import type { Redrive, RedriveWish } from './domain/redrive.js';
 import type { Tier } from './domain/tier.js';
 import type { Candidate } from './domain/url.js';
 import { secureContextOf } from './net/connect.js';
@@ -43,6 +45,7 @@ import { BACKEND_TERMS } from './policy/backend-breaker.js';
 import { QUARANTINE } from './policy/breaker.js';
 import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
+import { hostBudgetOf } from './config/retry-budget.js';
 import { isAmong } from './policy/host-pattern.js';
 import { type Machine, stampOf } from './policy/elapsed.js';
 import { productTokenOf } from './policy/robots/agent.js';
@@ -216,7 +219,7 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
       parsers,
       logs: log,
     };
-    const { totals, batch, nextSequence, settings, unclean } = store.opened();
+    const { totals, batch, nextSequence, settings, redrives, lastRedrive, unclean } = store.opened();
     const seen = createBloom(Math.max(config.seen.expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
     const plan = planTree(options, productToken, {
@@ -224,6 +227,8 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
       batch,
       nextSequence,
       settings,
+      redrives,
+      lastRedrive,
       unclean,
       seen,
       startedAtMs: clock.wallMs(),
@@ -316,6 +321,7 @@ function deskOf(options: CrawlOptions, { store, clock }: Pick<Ports, 'store' | '
   const terms = {
     delayMsOf: (host: HostName) => hostDelayMs(host, politeness),
     adaptiveFactor: politeness.adaptiveFactor,
+    retryBudget: hostBudgetOf(config.retry),
   };
   return new Desk({
     dataDir,
@@ -335,13 +341,19 @@ function changesOf(config: Config, running: RunningCrawl): Changes {
     configuredExclusions: config.exclude,
     refusalOf: literalRefusal(config),
     sow: (candidates, again) => running.sow(candidates, again),
+    redrive: (wish) => running.redrive(wish),
+    cancelRedrive: (redrive) => running.cancelRedrive(redrive),
     settings: () => running.settings,
     change: (change) => running.change(change),
   });
 }
 
 /** What an earlier life left. */
-export interface Inheritance extends Pick<StoreOpening, 'totals' | 'batch' | 'nextSequence' | 'settings' | 'unclean'> {
+export interface Inheritance
+  extends Pick<
+    StoreOpening,
+    'totals' | 'batch' | 'nextSequence' | 'settings' | 'redrives' | 'lastRedrive' | 'unclean'
+  > {
   readonly seen: Bloom;
   /** When this life begins; wall clock. */
   readonly startedAtMs: number;
@@ -367,6 +379,8 @@ export function planTree(
       seen: opened.seen,
       totals: opened.totals,
       nextSequence: opened.nextSequence,
+      redrives: opened.redrives,
+      lastRedrive: opened.lastRedrive,
       activeMin: Math.min(Math.ceil(config.hosts.activeFactor * config.fetch.slots), config.hosts.liveMax),
       activeMax: config.hosts.liveMax,
       pagesMax,
@@ -432,9 +446,10 @@ function ladderTermsOf(
 }
 
 /** What a failure leads to, for a URL and for its host. */
-function failureTermsOf({ retry, breaker }: Config): Pick<HostProps, 'retry' | 'breaker'> {
+function failureTermsOf({ retry, breaker }: Config): Pick<HostProps, 'retry' | 'retryBudget' | 'breaker'> {
   return {
     retry: { schedule: retry.delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax: retry.deliveriesMax },
+    retryBudget: hostBudgetOf(retry),
     breaker: {
       failuresMax: breaker.failures,
       quarantine: { ...QUARANTINE, firstMs: breaker.quarantineSeconds * 1_000 },
@@ -460,7 +475,7 @@ function egressTermsOf({ egress }: Config): EgressTerms | null {
 }
 
 function benchTermsOf(config: Config): Omit<TreePlan['workbench'], 'resumed' | 'rules'> {
-  const { fetch, robots, politeness, impersonate, browser } = config;
+  const { fetch, robots, politeness, impersonate, browser, retry } = config;
   const requestMsMax = Math.max(fetch.timeoutMs, robots.timeoutMs) + PAUSED_MS_MAX;
   return {
     tiers: {
@@ -475,6 +490,7 @@ function benchTermsOf(config: Config): Omit<TreePlan['workbench'], 'resumed' | '
     addressDelayMs: politeness.addressDelayMs,
     egress: egressTermsOf(config),
     backend: browser.breaker ? BACKEND_TERMS : null,
+    retryBudget: { share: retry.budgetShare, perMinute: retry.budgetPerMinute },
   };
 }
 
@@ -492,6 +508,8 @@ class RunningCrawl implements Crawl, Live {
   private readonly sowings = new Map<number, (sown: Sown) => void>();
   private lastCommand = 0;
   private readonly changings = new Map<number, (settings: CrawlSettings) => void>();
+  private readonly redrivings = new Redrivings();
+  private readonly cancellings = new Map<number, (redrive: Redrive | null) => void>();
   settings: CrawlSettings;
   /** While it is being opened, too: a crawl may end before it listens. */
   private opening: Promise<ControlServer | null> = Promise.resolve(null);
@@ -636,6 +654,22 @@ class RunningCrawl implements Crawl, Live {
     return changed;
   }
 
+  /** Resolves when it is over; where it is bound by a rate, after its first commit. */
+  redrive(wish: RedriveWish): Promise<Redriven> {
+    const command = ++this.lastCommand;
+    const redriven = this.redrivings.begin(command, wish.rate === null);
+    this.kernel.tell(addresses.frontier, { type: 'redriveDead', command, wish });
+    return redriven;
+  }
+
+  /** Resolves after its commit; to null where none of this number goes on. */
+  async cancelRedrive(redrive: number): Promise<Redrive | null> {
+    const command = ++this.lastCommand;
+    const cancelled = new Promise<Redrive | null>((resolve) => this.cancellings.set(command, resolve));
+    this.kernel.tell(addresses.frontier, { type: 'cancelRedrive', command, redrive });
+    return cancelled;
+  }
+
   private answer(query: number, bench: BenchFacts | null): void {
     this.questions.get(query)?.(bench);
     this.questions.delete(query);
@@ -710,6 +744,11 @@ class RunningCrawl implements Crawl, Live {
         this.settings = event.settings;
         this.changings.get(event.command)?.(event.settings);
         this.changings.delete(event.command);
+        break;
+      case 'redriven':
+        this.redrivings.hear(event);
+        if (event.command !== null) this.cancellings.get(event.command)?.(event.redrive);
+        if (event.command !== null) this.cancellings.delete(event.command);
         break;
       case 'described':
         return this.answer(event.query, event.bench);

@@ -63,9 +63,12 @@ function refusalFor(
   return refusalOf(state.rules, { url, host, depth }) ?? filteredBy(state, candidate, via, depth, effects);
 }
 
+/** What a filter is told of a candidate itself. */
+export type FilteredCandidate = Pick<Candidate, 'url' | 'host' | 'source' | 'element' | 'rel'>;
+
 export function filteredBy(
   state: State,
-  { url, host, source, element, rel }: Candidate,
+  { url, host, source, element, rel }: FilteredCandidate,
   via: string | null,
   depth: number,
   effects: Effect[],

@@ -17,6 +17,7 @@ import * as addresses from '../protocols/addresses.js';
 import type { CommitReceipt, Part, Totals } from '../protocols/commit.js';
 import { type Effect, type HostsListed, log, schedule, send } from '../protocols/effects.js';
 import type { EndReason } from '../protocols/events.js';
+import { isRedriving, nextRedriveMs } from './frontier-redrive.js';
 import type { State } from './frontier-state.js';
 
 export const LISTED_AT_ONCE = 1_000;
@@ -42,6 +43,8 @@ export function tell(state: State, part: Part, known: ReadonlySet<UrlKey>): Effe
   if (part.kind === 'settings') {
     return [{ do: 'announce', event: { event: 'changed', command: part.command, settings: part.result } }];
   }
+  // Its own room tells of it: it goes on from here.
+  if (part.kind === 'redrive') return [];
   const effects: Effect[] = [];
   for (const { record, attempt, bytes } of part.visits) {
     if (attempt.status !== null) state.visits += 1;
@@ -191,9 +194,12 @@ function isOver(state: State, now: Instant): boolean {
   if (isOutOfReach(state, now)) return true;
   if (state.active.size > 0 || state.front.lineOf.size > 0 || state.delayed.size > 0) return false;
   // Hosts may rest until their robots.txt is due for what it disallows: that is no work, and nobody waits for it.
-  if (isWithoutWork(state.totals)) return true;
+  if (isWithoutWork(state.totals) && state.redrives.size === 0) return true;
+  if (isRedriving(state)) return false;
   // What is not due for a while is not due because of an outage: it is waited for as on a full disk.
   if (state.way.is === 'cut_off') return false;
+  const redriveMs = nextRedriveMs(state);
+  if (redriveMs !== null && redriveMs <= now.monotonicMs + state.props.waitMs) return false;
   const next = peekDue(state.dues);
   return next === undefined || next.atMs > now.wallMs + state.props.waitMs;
 }
@@ -204,7 +210,7 @@ function isOutOfReach({ way }: State, now: Instant): boolean {
 }
 
 function reasonOf(state: State, now: Instant): EndReason {
-  if (isWithoutWork(state.totals)) return 'done';
+  if (isWithoutWork(state.totals) && state.redrives.size === 0) return 'done';
   return isOutOfReach(state, now) ? 'unreachable' : 'only-waiting';
 }
 

@@ -6,6 +6,7 @@ import type { ConfiguredRules, CrawlSettings } from '../domain/crawl-settings.js
 import type { HostName } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { PriorityClass } from '../domain/record.js';
+import type { Redrive } from '../domain/redrive.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CrawlRules } from '../policy/admission.js';
 import type { UrlFilter } from '../plugins/url-filter.js';
@@ -25,6 +26,9 @@ export interface Props {
   readonly seen: Bloom;
   readonly totals: Totals;
   readonly nextSequence: number;
+  /** Redrives that an earlier life has left, and the number of the newest that there was. */
+  readonly redrives: readonly Redrive[];
+  readonly lastRedrive: number;
   /** Hosts that may be at work at once: so many at first, and up to so many while fetch slots are idle. */
   readonly activeMin: number;
   readonly activeMax: number;
@@ -44,6 +48,18 @@ export type Way =
   /** No host was reached in this life: the crawl waits so long for the first one (monotonic). */
   | { readonly is: 'never_open'; readonly untilMs: number };
 
+/** A redrive that is not over. */
+export interface Going {
+  readonly redrive: Redrive;
+  /** The command that wished it, in this life of the process. */
+  readonly command: number | null;
+  readonly phase: 'waiting' | 'reading' | 'committing';
+  /** When the next letters may be taken up; monotonic. */
+  readonly dueAtMs: number;
+  /** The command that cancels it; null while none does. */
+  readonly ending: number | null;
+}
+
 /** What the message in hand has changed and a crash must undo, or do again. */
 interface Journal {
   keys: UrlKey[];
@@ -53,6 +69,7 @@ interface Journal {
   readonly life: Life;
   readonly settings: CrawlSettings;
   readonly rules: CrawlRules;
+  readonly redrives: ReadonlyMap<number, Going>;
 }
 
 export interface State {
@@ -90,12 +107,15 @@ export interface State {
   wakeTimerAtMs: number | null;
   /** Whether hosts can be reached at all (B5), as the workbench said last. */
   way: Way;
+  /** By number; replaced as a whole. */
+  redrives: ReadonlyMap<number, Going>;
+  lastRedrive: number;
   journal: Journal;
 }
 
 export function begin(state: State): void {
-  const { unacknowledged, visits, life, settings, rules } = state;
-  state.journal = { keys: [], woken: [], unacknowledged, visits, life, settings, rules };
+  const { unacknowledged, visits, life, settings, rules, redrives } = state;
+  state.journal = { keys: [], woken: [], unacknowledged, visits, life, settings, rules, redrives };
 }
 
 export function toRecorder(state: State, part: Part): Effect {

@@ -12,8 +12,8 @@
  * one part. The crawl ends when nothing is unacknowledged, no host is active or in line, and nothing falls due soon.
  *
  * This file says what each message leads to. How it is done stands beside it: who enters (`frontier-admission`), what may
- * be entered (`frontier-rules`), which hosts are at work and when it is over (`frontier-hosts`); `frontier-state` is what
- * they share.
+ * be entered (`frontier-rules`), which hosts are at work and when it is over (`frontier-hosts`), what comes back from the dead
+ * letters (`frontier-redrive`); `frontier-state` is what they share.
  */
 import { createClassQueues, joinLine, leaveLine } from '../domain/class-queues.js';
 import { createDueHeap } from '../domain/due-heap.js';
@@ -26,6 +26,15 @@ import { type Effect, log, send } from '../protocols/effects.js';
 import type { Message } from '../protocols/frontier.js';
 import { fence } from '../protocols/recorder.js';
 import { PAUSED } from '../protocols/workbench.js';
+import {
+  beginRedrive,
+  cancelRedrive,
+  goOnRedriving,
+  redriveAgain,
+  redriveRead,
+  redriveRecorded,
+  redrivesLeft,
+} from './frontier-redrive.js';
 import { begin, toRecorder, type Props, type State } from './frontier-state.js';
 import { SEEDED, admitFound, filteredBy, admit } from './frontier-admission.js';
 import { follow, enter, settingsChange, adopt, holdFor, releaseFor, upheld } from './frontier-rules.js';
@@ -46,9 +55,10 @@ import {
 export type { Props } from './frontier-state.js';
 
 export const frontier: Behaviour<Props, State, Message> = {
-  start: (props) => {
+  start: (props, now) => {
     const { settings } = props;
     const rules = rulesOf(props.configured, settings);
+    const redrives = redrivesLeft(props.redrives, now);
     const state: State = {
       props,
       settings,
@@ -72,10 +82,22 @@ export const frontier: Behaviour<Props, State, Message> = {
       watching: new Set(),
       wakeTimerAtMs: null,
       way: { is: 'open' },
-      journal: { keys: [], woken: [], unacknowledged: 0, visits: 0, life: { phase: 'listing' }, settings, rules },
+      redrives,
+      lastRedrive: props.lastRedrive,
+      journal: {
+        keys: [],
+        woken: [],
+        unacknowledged: 0,
+        visits: 0,
+        life: { phase: 'listing' },
+        settings,
+        rules,
+        redrives,
+      },
     };
     const effects: Effect[] = [{ do: 'listHosts', after: null, limit: LISTED_AT_ONCE }];
     if (state.settings.paused) effects.unshift(holdFor(PAUSED));
+    effects.push(...redriveAgain(state, now));
     return [state, effects];
   },
 
@@ -89,9 +111,11 @@ export const frontier: Behaviour<Props, State, Message> = {
     held.life = journal.life;
     held.settings = journal.settings;
     held.rules = journal.rules;
+    held.redrives = journal.redrives;
     held.wakeTimerAtMs = null;
     held.widening = false;
     const effects: Effect[] = journal.woken.map((host) => wake(held, host));
+    effects.push(...redriveAgain(held, now));
     if (held.way.is === 'never_open') effects.push(egressLater(held.way.untilMs));
     if (held.life.phase === 'listing') effects.push({ do: 'listHosts', after: null, limit: LISTED_AT_ONCE });
     if (lost !== null && lost.type !== 'hostsListed') effects.push(...makeGood(held, lost, now));
@@ -129,6 +153,26 @@ export const frontier: Behaviour<Props, State, Message> = {
       return settleDown(state, now, [...effects, toRecorder(state, part)]);
     },
 
+    redriveDead: (state, { command, wish }, now) => {
+      begin(state);
+      return settleDown(state, now, beginRedrive(state, command, wish, now));
+    },
+
+    cancelRedrive: (state, { command, redrive }, now) => {
+      begin(state);
+      return settleDown(state, now, cancelRedrive(state, command, redrive, now));
+    },
+
+    redriveDue: (state, { redrive }, now) => {
+      begin(state);
+      return [state, goOnRedriving(state, redrive, now)];
+    },
+
+    redrivableRead: (state, read, now) => {
+      begin(state);
+      return settleDown(state, now, redriveRead(state, read, now));
+    },
+
     visited: (state, { part: wished, found }, now) => {
       begin(state);
       const effects: Effect[] = [];
@@ -157,6 +201,7 @@ export const frontier: Behaviour<Props, State, Message> = {
           state.props.seen.add(record.key);
         }
         effects.push(...tell(state, part, known));
+        if (part.kind === 'redrive') effects.push(...redriveRecorded(state, part, receipt, now));
         if (part.kind === 'host' && part.delivery !== undefined && part.page !== null) {
           const place = receipt.places?.get(part) ?? null;
           effects.push({ do: 'announce', event: { event: 'page', line: part.page, delivery: part.delivery, place } });

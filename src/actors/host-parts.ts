@@ -52,6 +52,7 @@ import { type Found, visited } from '../protocols/frontier.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 import type { PermitNumber } from '../protocols/workbench.js';
 import { backendTurnMs, noteContent, noteRefused, rationedUntilMs, tierOf } from './host-ladder.js';
+import { noteFirst } from './host-retries.js';
 import type { Live, OpenVisit, ReadingVisit } from './host-state.js';
 import { matcherOf, robotsOf, urlOf } from './host-state.js';
 import { type Stopped, wakeAtMsOf } from './host-steps.js';
@@ -297,6 +298,11 @@ function wordsOf({ detail }: { readonly detail: string }): string {
   return detail.slice(0, DETAIL_CHARACTERS_MAX);
 }
 
+/** The same attempt goes on later. */
+const IS_NOT_OVER: ReadonlySet<TransportJudgement['next'] | ContentJudgement['next']> = new Set<
+  TransportJudgement['next'] | ContentJudgement['next']
+>(['climb', 'rationed', 'host_waits', 'retry_fresh', 'parked']);
+
 function settlementOf(
   state: Live,
   entry: PageVisit['entry'],
@@ -307,6 +313,7 @@ function settlementOf(
   changes: Parameters<typeof completed>[3],
   now: Instant,
 ): Settlement {
+  if (entry.record.deliveries === 0 && !IS_NOT_OVER.has(judgement.next)) noteFirst(state, now);
   switch (judgement.next) {
     case 'retry':
     case 'retry_plain':

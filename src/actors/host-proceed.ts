@@ -13,6 +13,7 @@ import type { Errand, RobotsFound } from '../protocols/host.js';
 import type { Ask, NetworkWord, Verdict } from '../protocols/workbench.js';
 import { tierOf } from './host-ladder.js';
 import { emit, settleStopped, unpark } from './host-parts.js';
+import { deliveryOf } from './host-retries.js';
 import { delayMsOf, type Live, type State, windowOf } from './host-state.js';
 import { addressOf, nextStep, type Step, type Stopped } from './host-steps.js';
 
@@ -121,5 +122,13 @@ function askFor(state: Live, { target, priority }: Extract<Step, { step: 'ask' }
   if (address === null) throw new Error('asking without an address');
   state.activity.doing = 'asking';
   const addressClock = addressClockKey(address.address, state.props.addressExempt);
-  return { host: state.props.name, address, addressClock, tier: tierOf(target), priority, delayMs: delayMsOf(state) };
+  return {
+    host: state.props.name,
+    address,
+    addressClock,
+    tier: tierOf(target),
+    priority,
+    delivery: deliveryOf(target),
+    delayMs: delayMsOf(state),
+  };
 }

@@ -62,6 +62,7 @@ export function begin(beginning: Beginning, loaded: HostLoaded, now: Instant): T
     activity: { doing: 'nothing', visits: 0 },
     snapshot,
     silentUntilMs: silentUntilMsOf(snapshot, now),
+    retriesHeldUntilMs: null,
     robots: new Map(loaded.robots.map(({ origin, state }) => [origin, state])),
     matchers: new Map(),
     queue,

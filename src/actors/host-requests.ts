@@ -28,6 +28,7 @@ import type { RobotsFound } from '../protocols/host.js';
 import type { NetworkWord, Permit, PermitNumber, Verdict } from '../protocols/workbench.js';
 import { clearanceFor, noteBrowserTime, tierOf } from './host-ladder.js';
 import { archiveEntry, emit, emitContent, emitTransport } from './host-parts.js';
+import { deliveryOf, noteRetry } from './host-retries.js';
 import { goOn, proceed, settle } from './host-proceed.js';
 import { foundOut } from './host-robots.js';
 import {
@@ -59,6 +60,7 @@ export function spend(state: Live, permit: Permit, now: Instant): Turn<State> {
   state.activity.doing = 'fetching';
   state.activity.visits += 1;
   if (target.what === 'page') queues.take(state.queue, target.entry);
+  if (deliveryOf(target) === 'retry') noteRetry(state, now);
   if (target.what === 'robots') state.asking.set(target.hunt.origin, { ...target.hunt, by: 'us' });
   if (target.what === 'errand') state.errands.shift();
   const clearance = clearanceFor(state, target, now);

@@ -14,6 +14,7 @@ import type { Machine } from '../policy/elapsed.js';
 import type { Clearance } from '../policy/clearance.js';
 import type { LadderTerms, Start } from '../policy/ladder.js';
 import type { RetryTerms } from '../policy/history.js';
+import type { RetryBudgetTerms } from '../policy/retry-budget.js';
 import type { TransportJudgement } from '../policy/judgement.js';
 import {
   lastGoodOf,
@@ -56,6 +57,8 @@ export interface Props {
   readonly metadata: boolean;
   readonly parserThreads: number;
   readonly retry: RetryTerms;
+  /** How many retries it may make. */
+  readonly retryBudget: RetryBudgetTerms;
   /** By which tiers it may be fetched, and how long what it needed is believed. */
   readonly ladder: LadderTerms;
   /** What no tier could get is tried again so much later. */
@@ -131,6 +134,8 @@ export interface Live {
   /** What the last change of the rules came with, or the last look at blocked rows by them: nothing older may be on its way when they are read. */
   recheckTicket: number;
   readonly names: Names;
+  /** Until when the budget of all hosts leaves no retry to this one, as it was told; monotonic, null where it was not. */
+  retriesHeldUntilMs: number | null;
   /** What is known here of the browser service. */
   backend: BackendView;
   /** Until when the last word to the gate has closed it; monotonic. It may be closed for longer, for reasons of its own. */

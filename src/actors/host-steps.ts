@@ -34,6 +34,7 @@ import {
   startFor,
   tierOf,
 } from './host-ladder.js';
+import { deliveryOf, isRetry, nextWaitingMs, retriesHeldUntilMs } from './host-retries.js';
 import { type Live, matcherOf, originOf, robotsOf, robotsUrlOf, type RobotsHunt, type Target } from './host-state.js';
 
 export type Step =
@@ -119,9 +120,9 @@ function isRecorded({ parts }: Live, ticket: number): boolean {
  * come with it, and its tier. Without one, null, no row is held against the rules: what an earlier permit said may have
  * been taken back since.
  */
-export function choose(state: Live, now: Instant, permit: Pick<Permit, 'rules' | 'tier'> | null): Choice {
+export function choose(state: Live, now: Instant, permit: Pick<Permit, 'rules' | 'tier' | 'delivery'> | null): Choice {
   const rules = permit?.rules ?? null;
-  const isFit = (target: Target) => permit === null || tierOf(target) === permit.tier;
+  const isFit = (target: Target) => permit === null || (tierOf(target) === permit.tier && isPaidBy(target, permit));
   const noAddress = noAddressOf(state, now);
   if (noAddress !== null) return { stopped: stoppedByName(state, noAddress, now), target: null };
   const errand = state.errands[0];
@@ -152,11 +153,17 @@ function* withFirst(first: QueueEntry | null, others: Iterable<QueueEntry>): Ite
   yield* others;
 }
 
-/** Due retries, then ready rows. */
+/** A retry that was not asked for as one would be on nobody's budget. */
+function isPaidBy(target: Target, permit: Pick<Permit, 'delivery'>): boolean {
+  return deliveryOf(target) !== 'retry' || permit.delivery === 'retry';
+}
+
+/** Due retries, as far as there is a budget for them, then ready rows. */
 function* inOrder(state: Live, now: Instant): Iterable<QueueEntry> {
+  const areHeld = state.queue.waiting.length > 0 && retriesHeldUntilMs(state, now) !== null;
   for (const entry of state.queue.waiting) {
     if (entry.at.queue !== 'waiting' || entry.at.dueAtMs > now.wallMs) break;
-    yield entry;
+    if (!areHeld || !isRetry(entry)) yield entry;
   }
   yield* state.queue.ready;
 }
@@ -256,7 +263,7 @@ function restIfStill(state: Live, left: PriorityClass | null, wakeAtMs: number |
 /** When the host should be looked at again though nothing new comes. */
 export function wakeAtMsOf(state: Live, now: Instant): number | null {
   const times: number[] = [];
-  const due = queues.nextDueMs(state.queue);
+  const due = nextWaitingMs(state, now);
   if (due !== null) times.push(due);
   for (const entry of state.queue.parked) {
     if (isParkedForBackend(entry.record)) {

@@ -9,7 +9,7 @@
  *
  * This file says what each message leads to. How it is done stands beside it: what to do next (`host-steps`), doing it
  * (`host-proceed`), requests (`host-requests`), robots.txt (`host-robots`), what is read of the store (`host-reading`)
- * and recorded in it (`host-parts`), by which tier (`host-ladder`), whose fault a failure is (`host-suspense`), the time after
+ * and recorded in it (`host-parts`), by which tier (`host-ladder`), how many retries (`host-retries`), whose fault a failure is (`host-suspense`), the time after
  * a crash (`host-recovery`); `host-state` is what they share.
  *
  * Invariants: P1, P2 and P3 are told to the workbench's gate with every verdict; P4 and P5 by the last look; R1 and B3
@@ -123,6 +123,12 @@ export const host: Behaviour<Props, State, Message> = {
     declined: (state, { untilMs }, now) => {
       if (state.phase !== 'live') return [heard(state), []];
       state.backend = { phase: 'down', untilMs };
+      return state.activity.doing === 'asking' ? goOn(state, now, []) : [state, []];
+    },
+
+    retriesHeld: (state, { untilMs }, now) => {
+      if (state.phase !== 'live') return [heard(state), []];
+      state.retriesHeldUntilMs = untilMs;
       return state.activity.doing === 'asking' ? goOn(state, now, []) : [state, []];
     },
 

@@ -8,6 +8,7 @@ import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import type { Ask, PermitNumber } from '../protocols/workbench.js';
 import * as backend from './workbench-backend.js';
 import * as egress from './workbench-egress.js';
+import * as retries from './workbench-retries.js';
 
 /** The part of the workbench's state that is told. */
 export interface Books {
@@ -17,6 +18,7 @@ export interface Books {
   readonly lines: ReadonlyMap<Tier, TierLine>;
   readonly backend: backend.BackendBooks;
   readonly egress: egress.EgressBooks;
+  readonly retries: retries.RetryBooks;
   readonly open: ReadonlyMap<
     PermitNumber,
     { readonly sinceMs: number; readonly slot: number | null; readonly addressClock: string | null }
@@ -56,6 +58,7 @@ export function describe(books: Books, hosts: readonly HostName[], now: Instant)
       inLine: due.lineOf.size,
     })),
     backend: books.lines.has(3) ? backend.describe(books.backend, now) : null,
+    retries: retries.describe(books.retries, now),
     probing: egress.describe(books.egress, now),
   };
 }

@@ -22,12 +22,14 @@ import type { BackendTerms, BackendWord } from '../policy/backend-breaker.js';
 import { drawClass } from '../policy/draw.js';
 import * as gates from '../policy/gate.js';
 import type { EgressTerms } from '../policy/egress.js';
+import type { RetryBudgetTerms } from '../policy/retry-budget.js';
 import type { Behaviour, Handlers, Instant, Turn } from '../protocols/actor.js';
 import * as addresses from '../protocols/addresses.js';
 import { log, send, watch, type Effect, type Log } from '../protocols/effects.js';
 import {
   type Ask,
   CONSUMER,
+  type DeliveryKind,
   EGRESS,
   type Message,
   type NetworkWord,
@@ -36,6 +38,7 @@ import {
   type PermitNumber,
 } from '../protocols/workbench.js';
 import * as backend from './workbench-backend.js';
+import * as retries from './workbench-retries.js';
 import * as egress from './workbench-egress.js';
 import {
   type AddressClock,
@@ -65,6 +68,8 @@ export interface Props {
   readonly egress: EgressTerms | null;
   /** When the browser service is given a rest; null: never. */
   readonly backend: BackendTerms | null;
+  /** How many retries all hosts together may make; null: as many as they like. */
+  readonly retryBudget: RetryBudgetTerms | null;
 }
 
 export interface TierTerms {
@@ -88,6 +93,7 @@ interface OpenVisit {
   /** Null once its request has ended. */
   slot: number | null;
   readonly addressClock: string | null;
+  readonly delivery: DeliveryKind | null;
   bytes: number;
 }
 
@@ -110,6 +116,7 @@ interface State {
   readonly egress: egress.EgressBooks;
   egressTimerAtMs: number | null;
   readonly backend: backend.BackendBooks;
+  readonly retries: retries.RetryBooks;
   rules: CrawlRules;
   stage: 'granting' | 'draining' | 'drained';
   /** Effects of the message in hand. */
@@ -141,6 +148,7 @@ export const workbench: Behaviour<Props, State, Message> = {
       egress: egress.createEgressBooks(props.egress),
       egressTimerAtMs: null,
       backend: backend.createBackendBooks(props.backend),
+      retries: retries.createRetryBooks(props.retryBudget, now),
       rules: props.rules,
       stage: 'granting',
       owed: [watch(addresses.recorder), watch(addresses.frontier)],
@@ -185,6 +193,7 @@ export const workbench: Behaviour<Props, State, Message> = {
       if (visit !== undefined && visit.slot !== null) {
         giveBackSlot(state, visit, permit, null);
         state.open.delete(permit);
+        if (visit.delivery === 'retry') retries.giveBackRetry(state.retries);
         hearOfBackend(state, visit.tier, permit, null, now);
         setGate(state, host, gates.giveBack(gateOf(state, host), permit));
         file(state, host, now);
@@ -199,6 +208,7 @@ export const workbench: Behaviour<Props, State, Message> = {
         releaseBytes(state, tier, bytes);
       } else if (visit.slot !== null) {
         visit.bytes = bytes;
+        if (visit.delivery === 'first') retries.noteFirst(state.retries, now);
         state.openBytes += bytes;
         giveBackSlot(state, visit, permit, now);
       }
@@ -379,12 +389,12 @@ function grantTo(state: State, host: HostName, now: Instant): Permit | null {
   const deadlineMs = now.monotonicMs + PERMIT_LIFE_MS + requestMsMax;
   state.gates.set(host, gates.grant(gate, number, deadlineMs));
   if (clock !== null) takeAddress(state, clock, ask, number, now);
-  const { addressClock } = ask;
-  state.open.set(number, { host, tier, sinceMs: now.monotonicMs, slot: fetcher, addressClock, bytes: 0 });
+  const { addressClock, delivery } = ask;
+  state.open.set(number, { host, tier, sinceMs: now.monotonicMs, slot: fetcher, addressClock, delivery, bytes: 0 });
   state.asks.delete(host);
   if (tier === 3 && backend.called(state.backend, number).isProbe) noteProbe(state, host, now);
   const expiresAtMs = now.monotonicMs + PERMIT_LIFE_MS;
-  return { number, host, address, tier, fetcher, expiresAtMs, deadlineMs, rules: state.rules };
+  return { number, host, address, tier, fetcher, expiresAtMs, deadlineMs, delivery, rules: state.rules };
 }
 
 /** Whoever else stood in line for the address waits behind it again. */
@@ -479,6 +489,11 @@ function hearAsk(state: State, ask: Ask, now: Instant): void {
     state.owed.push(send(addresses.host(host), { type: 'declined', tier, untilMs: restsUntilMs }));
     return;
   }
+  const heldUntilMs = ask.delivery === 'retry' ? retries.takeRetry(state.retries, now) : null;
+  if (heldUntilMs !== null) {
+    state.owed.push(send(addresses.host(host), { type: 'retriesHeld', untilMs: heldUntilMs }));
+    return;
+  }
   state.asks.set(host, ask);
   if (!state.gates.has(host)) setGate(state, host, gates.freshGate(firstOpening(state, ask, now)));
   file(state, host, now);
@@ -538,8 +553,10 @@ function isDue(state: State, host: HostName): boolean {
   return ask !== undefined && lineOf(state, ask.tier).due.lineOf.has(host);
 }
 
+/** Its ask is taken back, with the retry that it was for. */
 function unfile(state: State, host: HostName): void {
   leavePlace(state, host);
+  if (state.asks.get(host)?.delivery === 'retry') retries.giveBackRetry(state.retries);
   state.asks.delete(host);
 }
 

@@ -4,10 +4,12 @@
  * Each is one change in one commit, and is answered after it. What is wished and is so already changes nothing.
  */
 import type { CrawlSettings } from '../domain/crawl-settings.js';
+import type { Redrive, RedriveWish } from '../domain/redrive.js';
 import { isProblem, patternOf } from '../policy/url-pattern.js';
 import type { RulesChange } from '../protocols/frontier.js';
 import { ControlError, type ExcludeWish } from './control.js';
 import type { Changes } from './desk.js';
+import type { Redriven } from './redriving.js';
 import { type Field, sowAll } from './seeds.js';
 
 /** Who keeps the settings: a running crawl, or the store of one that has stopped. */
@@ -15,6 +17,10 @@ export interface Keeper extends Field {
   settings(): CrawlSettings;
   /** In one commit; resolves after it. */
   change(change: RulesChange): Promise<CrawlSettings>;
+  /** Resolves when it is over; with a rate after its first commit. */
+  redrive(wish: RedriveWish): Promise<Redriven>;
+  /** Null where none of this number goes on. */
+  cancelRedrive(number: number): Promise<Redrive | null>;
   /** What a crawl does that is not paused. */
   readonly otherwise: 'running' | 'stopped';
   /** Patterns of its configuration, which no command takes away. */
@@ -32,6 +38,8 @@ export function changesBy(keeper: Keeper): Changes {
     resume: () => setPaused(false),
     seed: (wish) => sowAll(wish, keeper),
     exclude: (wish) => exclude(keeper, wish),
+    redrive: (wish) => keeper.redrive(wish),
+    cancelRedrive: (number) => keeper.cancelRedrive(number),
   };
 }
 

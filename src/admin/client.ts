@@ -14,6 +14,8 @@ import {
   type DeadQuery,
   type ExcludeWish,
   type HostsQuery,
+  type RedriveAsk,
+  type RedrivesQuery,
   type SeedWish,
 } from './control.js';
 import type { ErrorBody } from './server.js';
@@ -88,9 +90,23 @@ class RemoteControl implements Control {
   }
 
   dead(query: DeadQuery) {
-    const words = new URLSearchParams();
-    for (const [name, value] of Object.entries(query)) if (value !== null) words.set(name, String(value));
-    return this.#get<Control['dead']>(`/dead?${words}`);
+    return this.#get<Control['dead']>(`/dead?${wordsOf(query)}`);
+  }
+
+  previewRedrive(query: DeadQuery) {
+    return this.#get<Control['previewRedrive']>(`/redrive/preview?${wordsOf(query)}`);
+  }
+
+  redrive(wish: RedriveAsk) {
+    return this.#post<Control['redrive']>('/redrive', wish);
+  }
+
+  redrives(query: RedrivesQuery) {
+    return this.#get<Control['redrives']>(`/redrives?${wordsOf(query)}`);
+  }
+
+  cancelRedrive(number: number) {
+    return this.#post<Control['cancelRedrive']>(`/redrives/${number}/cancel`, {});
   }
 
   host(name: string) {
@@ -128,6 +144,13 @@ class RemoteControl implements Control {
   #post<F extends (...words: never[]) => Promise<unknown>>(route: string, body: object): ReturnType<F> {
     return exchange(this.#dataDir, 'POST', route, body) as ReturnType<F>;
   }
+}
+
+/** What is null is not asked about. */
+function wordsOf(query: DeadQuery | RedrivesQuery): URLSearchParams {
+  const words = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== null) words.set(name, String(value));
+  return words;
 }
 
 function send(

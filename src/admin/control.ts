@@ -11,7 +11,7 @@ import type { HostName, Origin } from '../domain/host.js';
 import type { Code } from '../domain/outcome.js';
 import type { PriorityClass, QueuePosition } from '../domain/record.js';
 import type { Breaker } from '../policy/breaker.js';
-import type { DeadFilter } from '../policy/dead-filter.js';
+import type { DeadFilter, LeftReason, Redrive, RedriveRate, RedriveWay } from '../domain/redrive.js';
 import type { KernelCounts } from '../supervision/counts.js';
 import type { WhyAnswer } from '../why/answer.js';
 
@@ -31,6 +31,17 @@ export interface Control {
   /** All of one wish enter in one commit; resolves after it. */
   seed(wish: SeedWish): Promise<SeedReport>;
   exclude(wish: ExcludeWish): Promise<ExcludeReport>;
+  /**
+   * Brings dead letters back (R1). Resolves when it is over; with a rate after its first commit, and goes on by itself.
+   * Rejects with ControlError `redrives_too_many`.
+   */
+  redrive(wish: RedriveAsk): Promise<RedriveReport>;
+  /** What a redrive would do now, in pages as `dead`; changes nothing. */
+  previewRedrive(query: DeadQuery): Promise<RedrivePreview>;
+  /** Every redrive that there was, the newest first. */
+  redrives(query: RedrivesQuery): Promise<RedriveList>;
+  /** Lets a redrive go no further; what it has brought back stays so. Rejects with ControlError `redrive_unknown`. */
+  cancelRedrive(number: number): Promise<RedriveView>;
 }
 
 /** A refusal that whoever asked can act on. */
@@ -64,6 +75,7 @@ export type WaitCause =
   | 'turn'
   | 'retry'
   | 'retry_after'
+  | 'retry_budget'
   | 'breaker'
   | 'robots'
   | 'browser'
@@ -79,6 +91,7 @@ export const WAIT_CAUSES: Readonly<Record<WaitCause, string>> = {
   permit: 'nothing of its own: all request slots are taken',
   turn: 'its turn among the hosts that are at work',
   retry: 'the time of the next delivery after a failure',
+  retry_budget: 'it, or all hosts together, have used up their budget of retries; new URLs go on',
   retry_after: 'it asked for silence (429, 503 or Retry-After)',
   breaker: 'it failed time and again and is left alone for a while',
   robots: 'its robots.txt can not be read',
@@ -107,6 +120,8 @@ export interface StatusReport {
     readonly openVisits: number | null;
     readonly openBytes: number | null;
     readonly slotsFree: number | null;
+    /** The budget of retries of all hosts; null where there is none, or the workbench did not answer. */
+    readonly retries: RetriesReport | null;
     /** The browser service; null where there is none, or the workbench did not answer. */
     readonly browser: BrowserReport | null;
     readonly memory: { readonly rssBytes: number; readonly heapUsedBytes: number };
@@ -189,6 +204,80 @@ export interface DeadRow {
   }[];
 }
 
+export interface RedriveAsk extends DeadFilter {
+  /** Null: as fast as the store takes them. */
+  readonly rate: RedriveRate | null;
+  readonly way: RedriveWay;
+  readonly who: string | null;
+}
+
+export interface RedriveReport {
+  /** Null where no letter is meant: nothing is kept of it. */
+  readonly redrive: RedriveView | null;
+  readonly matched: number;
+  /** URLs that are queued again. */
+  readonly redriven: number;
+  /** URLs that robots.txt disallows now; no dead letters any more. */
+  readonly blocked: number;
+  /** Letters that stay. */
+  readonly left: number;
+  /** Letters that its rate leaves for later. */
+  readonly ahead: number;
+  /** Those that were taken up until the answer, up to 100 000. */
+  readonly letters: readonly { readonly url: string; readonly redriven: boolean; readonly reason: LeftReason | null }[];
+}
+
+/** A redrive as the audit shows it. */
+export interface RedriveView {
+  readonly number: number;
+  readonly at: Time;
+  /** How and by whom it was wished. */
+  readonly way: RedriveWay;
+  readonly who: string | null;
+  readonly filter: {
+    readonly host: HostName | null;
+    readonly cause: string | null;
+    readonly code: Code | null;
+    readonly before: Time | null;
+    readonly since: Time | null;
+  };
+  /** As in `10/s`; null: as fast as the store takes them. */
+  readonly rate: string | null;
+  readonly stage: Redrive['stage'];
+  /** Letters that were meant as it was wished. */
+  readonly matched: number;
+  readonly redriven: number;
+  readonly blocked: number;
+  /** Letters that stay, by what keeps them. */
+  readonly left: Redrive['left'];
+  /** Letters that are still to be taken up, about. */
+  readonly ahead: number;
+  readonly changedAt: Time;
+  /** When the next are taken up, while a crawl runs; null where it is over. */
+  readonly nextAt: Time | null;
+  readonly endsAbout: Time | null;
+}
+
+export interface RedrivePreview {
+  readonly letters: readonly {
+    readonly url: string;
+    readonly would: 'queue' | 'block' | 'stay';
+    readonly reason: LeftReason | null;
+  }[];
+  readonly next: string | null;
+}
+
+export interface RedrivesQuery {
+  readonly limit: number;
+  /** Begin below this number. */
+  readonly before: number | null;
+}
+
+export interface RedriveList {
+  readonly redrives: readonly RedriveView[];
+  readonly next: number | null;
+}
+
 export interface HostRow {
   readonly name: HostName;
   readonly queued: { readonly ready: number; readonly waiting: number; readonly parked: number };
@@ -207,6 +296,14 @@ export interface ProbeReport {
   readonly nextAt: Time | null;
   /** Hosts that were asked so far, and not reached. */
   readonly failed: number;
+}
+
+/** What retries may still be made (R1): of all hosts together, or of one. */
+export interface RetriesReport {
+  /** Whole ones. */
+  readonly left: number;
+  /** When the next may be made; null while one may at once. */
+  readonly nextAt: Time | null;
 }
 
 /** How the browser service stands (B1). */
@@ -243,6 +340,8 @@ export interface HostReport extends HostRow {
     | { readonly phase: 'open'; readonly until: Time; readonly openings: number }
     | { readonly phase: 'half_open'; readonly openings: number };
   readonly throttle: { readonly consecutive: number; readonly closedUntil: Time | null };
+  /** What is left of its budget of retries; null where it is not known what it is granted. */
+  readonly retries: RetriesReport | null;
   readonly requests: number;
   readonly lastDurationMs: number | null;
   readonly wakesAt: Time | null;

@@ -6,10 +6,14 @@
  */
 import type { HostName } from '../domain/host.js';
 import type { DeadLetter } from '../domain/record.js';
+import { filteredAsRecorded } from './seed-rules.js';
+import { looksOf } from '../actors/frontier-redrive.js';
+import type { DeadFilter, Redrive, RedriveWish } from '../domain/redrive.js';
 import { meets } from '../policy/dead-filter.js';
+import { fateOf, lineOf, REDRIVES_MAX } from '../policy/redrive.js';
 import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import type { Totals } from '../protocols/commit.js';
-import { type Clock, StoreError, type StorePort } from '../protocols/ports.js';
+import { type Clock, type DeadPage, StoreError, type StorePort } from '../protocols/ports.js';
 import type { WhyAnswer } from '../why/answer.js';
 import type { UrlFilter } from '../plugins/url-filter.js';
 import { explain } from '../why/explain.js';
@@ -33,6 +37,12 @@ import {
   type HostsQuery,
   type HostState,
   type PauseReport,
+  type RedriveAsk,
+  type RedriveList,
+  type RedrivePreview,
+  type RedriveReport,
+  type RedriveView,
+  type RedrivesQuery,
   type SeedReport,
   type SeedWish,
   type StatusReport,
@@ -41,6 +51,7 @@ import {
   type WaitCause,
 } from './control.js';
 import { type DelayTerms, hostReport, hostRow, readHost, type Standing, sum, waitOf } from './host-facts.js';
+import { NOTHING_MEANT, type Redriven, redriveView, reportOf } from './redriving.js';
 import { type RunFacts, type Survey, statusReport, survey, surveyWithoutStore } from './status.js';
 
 /** A crawl that runs. */
@@ -54,7 +65,11 @@ export interface Live {
 }
 
 /** Who carries wishes out. */
-export type Changes = Pick<Control, 'pause' | 'resume' | 'seed' | 'exclude'>;
+export interface Changes extends Pick<Control, 'pause' | 'resume' | 'seed' | 'exclude'> {
+  redrive(wish: RedriveWish): Promise<Redriven>;
+  /** Null where none of this number goes on. */
+  cancelRedrive(number: number): Promise<Redrive | null>;
+}
 
 export interface Ground {
   readonly dataDir: string;
@@ -190,6 +205,7 @@ export class Desk implements Control {
       gateOpensAtMs: bench?.gates[0]?.nextAllowedAtMs ?? null,
       waits: wait !== null && OF_THE_BENCH.has(wait.why) ? { why: wait.why, words: WAIT_CAUSES[wait.why] } : null,
       browserRestsUntilMs: bench?.backend?.restsUntilMs ?? null,
+      retriesWaitUntilMs: bench?.retries?.waitsUntilMs ?? null,
       paused: live.facts().isPaused,
       holds: bench?.holds ?? live.facts().holds,
     });
@@ -211,6 +227,44 @@ export class Desk implements Control {
     return this.#ground.changes.exclude(wish);
   }
 
+  async redrive({ rate, way, who, ...filter }: RedriveAsk): Promise<RedriveReport> {
+    const { store, clock, changes } = this.#ground;
+    const { matched, untilMs } = await countMeant(store, filter, clock.wallMs());
+    if (matched === 0) return NOTHING_MEANT;
+    const going = (await store.listRedrives(null, REDRIVES_LOOKED_AT)).filter(({ stage }) => stage === 'going');
+    if (going.length >= REDRIVES_MAX) throw tooMany(going);
+    return reportOf(await changes.redrive({ filter, rate, way, who, matched, untilMs }));
+  }
+
+  async previewRedrive({ limit, after, ...filter }: DeadQuery): Promise<RedrivePreview> {
+    const { store, clock, filter: asked } = this.#ground;
+    const config = lastConfig(await store.lastRun());
+    if (config === null) throw neverRun(this.#ground.dataDir);
+    const rules = rulesInForce(config, await store.readSettings());
+    const page = await store.readRedrivable({ filter, untilMs: Number.MAX_SAFE_INTEGER, after, limit });
+    const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
+    const looks = looksOf(page, { rules, filtered: filteredAsRecorded(asked) }, now);
+    const letters = page.letters.map(({ letter, record }) => {
+      const fate = fateOf(record, looks, now);
+      const { url, reason } = lineOf(letter.url, letter.key, fate);
+      return { url, would: WOULD[fate.fate], reason };
+    });
+    return { letters, next: page.next };
+  }
+
+  async redrives({ limit, before }: RedrivesQuery): Promise<RedriveList> {
+    const found = await this.#ground.store.listRedrives(before, limit);
+    const last = found.at(-1)?.number ?? 1;
+    return { redrives: found.map(redriveView), next: found.length === limit && last > 1 ? last : null };
+  }
+
+  async cancelRedrive(number: number): Promise<RedriveView> {
+    const cancelled = await this.#ground.changes.cancelRedrive(number);
+    if (cancelled !== null) return redriveView(cancelled);
+    const advice = '`dead --audit` lists them all, and whether they still go on';
+    throw new ControlError('redrive_unknown', 'no redrive of this number goes on', 404, String(number), advice);
+  }
+
   async #rows(names: readonly HostName[]): Promise<HostRow[]> {
     const { store, terms } = this.#ground;
     const bench = await this.#describe(names);
@@ -229,10 +283,42 @@ export class Desk implements Control {
   }
 
   #standing(bench: BenchFacts | null): Standing {
-    const { live, clock } = this.#ground;
+    const { live, clock, terms } = this.#ground;
     const phase = live === null ? 'stopped' : live.facts().isPaused ? 'paused' : 'running';
-    return { bench, phase, nowMs: clock.wallMs() };
+    return { bench, phase, nowMs: clock.wallMs(), retryBudget: terms.retryBudget };
   }
+}
+
+const WOULD = { queued: 'queue', blocked: 'block', left: 'stay' } as const;
+/** Among the newest so many those that go on are looked for. */
+const REDRIVES_LOOKED_AT = 1_000;
+const COUNTED_AT_ONCE = 1_000;
+
+/** How many letters a filter means now, and the instant before which all of them died. */
+async function countMeant(store: StorePort, filter: DeadFilter, nowWallMs: number) {
+  let matched = 0;
+  let untilMs = Math.ceil(nowWallMs);
+  for (let after: string | null = null; ; ) {
+    const page: DeadPage = await store.listDead(after, COUNTED_AT_ONCE);
+    for (const letter of page.letters) {
+      if (!meets(letter, filter)) continue;
+      matched += 1;
+      // By a clock that has been put back since.
+      untilMs = Math.max(untilMs, letter.lastAtMs + 1);
+    }
+    after = page.next;
+    if (after === null) return { matched, untilMs };
+  }
+}
+
+function tooMany(going: readonly Redrive[]): ControlError {
+  const advice = `wait, or cancel one: \`redrive --cancel ${going[0]?.number}\``;
+  const message = `${going.length} redrives go on beside each other, which is as many as there may be`;
+  return new ControlError('redrives_too_many', message, 409, null, advice);
+}
+
+function neverRun(dataDir: string): ControlError {
+  return new ControlError('not_running', 'no crawl was ever begun there', 409, dataDir, 'start it with `crawl`');
 }
 
 function deadRow({ url, cause, code, deliveries, firstAtMs, lastAtMs, attempts }: DeadLetter): DeadRow {

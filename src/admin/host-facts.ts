@@ -3,6 +3,7 @@ import { type HostName, partitionOf, siteOf } from '../domain/host.js';
 import type { QueueEntry, QueueSummary } from '../domain/record.js';
 import { delayAfter } from '../policy/delay.js';
 import { isParkedForBackend } from '../policy/parking.js';
+import { refilled, type RetryBudgetTerms, retryWaitsUntilMs, unusedBudget } from '../policy/retry-budget.js';
 import { pages } from '../policy/robots/freshness.js';
 import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import { type HostSnapshot, type RobotsEntry, UNTOUCHED } from '../protocols/host-snapshot.js';
@@ -23,13 +24,17 @@ export interface HostFacts {
 export interface DelayTerms {
   readonly delayMsOf: (host: HostName) => number;
   readonly adaptiveFactor: number;
+  /** What each host may make of retries; absent where it is not known. */
+  readonly retryBudget?: RetryBudgetTerms;
 }
 
 /** Where the crawl stands, as far as it concerns each host. */
 export interface Standing {
-  readonly bench: Pick<BenchFacts, 'holds'> | null;
+  readonly bench: (Pick<BenchFacts, 'holds'> & Partial<Pick<BenchFacts, 'retries'>>) | null;
   readonly phase: 'running' | 'paused' | 'stopped';
   readonly nowMs: number;
+  /** As in the terms. */
+  readonly retryBudget?: RetryBudgetTerms | undefined;
 }
 
 /** Null: never queued for. */
@@ -82,6 +87,7 @@ export function hostReport(
     gate: gate === null ? null : gateReport(gate),
     breakerState: breakerReport(snapshot),
     throttle: { consecutive: snapshot.throttle.consecutive, closedUntil: timeOf(snapshot.closedUntilMs) },
+    retries: retriesReport(snapshot, terms, standing.nowMs),
     requests: snapshot.requests,
     lastDurationMs: lastDurationMs === null ? null : Math.round(lastDurationMs),
     wakesAt: timeOf(summary.wakeAtMs),
@@ -112,7 +118,8 @@ interface Wait {
  * Why it is not being asked. A rest that the host itself has brought about comes first: it holds whether a crawl runs or
  * not. Then what keeps all hosts, then its queue, its gate, and its turn. Null: nothing is left to ask.
  */
-export function waitOf(facts: HostFacts, gate: GateFacts | null, { bench, phase, nowMs }: Standing): Wait | null {
+export function waitOf(facts: HostFacts, gate: GateFacts | null, standing: Standing): Wait | null {
+  const { bench, phase, nowMs } = standing;
   const { summary, snapshot, firstDueAtMs } = facts;
   const ready = sum(summary.ready);
   if (ready + summary.waiting + summary.parked === 0) return null;
@@ -123,10 +130,30 @@ export function waitOf(facts: HostFacts, gate: GateFacts | null, { bench, phase,
   if (phase !== 'running') return { why: phase, untilMs: null };
   const isDue = ready > 0 || (firstDueAtMs !== null && firstDueAtMs <= nowMs);
   if (!isDue && firstDueAtMs !== null) return { why: 'retry', untilMs: firstDueAtMs };
+  const heldMs = retriesHeldMs(facts, standing);
+  if (ready === 0 && heldMs !== null && gate?.wish == null) return { why: 'retry_budget', untilMs: heldMs };
   const isForBrowser = facts.head.some(({ at, record }) => at.queue === 'parked' && isParkedForBackend(record));
   if (!isDue && gate?.wish == null && isForBrowser) return { why: 'browser', untilMs: summary.wakeAtMs };
   if (!isDue && gate?.wish == null) return { why: 'robots', untilMs: robotsRetryMs(facts.robots) };
   return waitAtBench(gate, bench, nowMs);
+}
+
+/** Until when its first waiting row, a retry that is due, has to wait for a budget; null where that is not so. */
+function retriesHeldMs({ head, snapshot }: HostFacts, { bench, nowMs, retryBudget }: Standing): number | null {
+  const first = head.find(({ at }) => at.queue === 'waiting');
+  if (first === undefined || first.record.deliveries === 0) return null;
+  const budget = snapshot.retryBudget;
+  const own = budget === null || retryBudget === undefined ? null : retryWaitsUntilMs(budget, retryBudget, nowMs);
+  const all = bench?.retries?.waitsUntilMs ?? null;
+  return own === null && all === null ? null : Math.max(own ?? 0, all ?? 0);
+}
+
+function retriesReport({ retryBudget }: HostSnapshot, terms: DelayTerms, nowMs: number): HostReport['retries'] {
+  if (terms.retryBudget === undefined) return null;
+  const budget = retryBudget ?? unusedBudget(terms.retryBudget, nowMs);
+  const { left } = refilled(budget, terms.retryBudget, nowMs);
+  const nextAt = timeOf(retryWaitsUntilMs(budget, terms.retryBudget, nowMs));
+  return { left: Math.max(0, Math.floor(left)), nextAt };
 }
 
 function waitAtBench(gate: GateFacts | null, bench: Standing['bench'], nowMs: number): Wait {

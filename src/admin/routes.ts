@@ -1,7 +1,8 @@
 /** The routes of the control interface: what may be asked, in which form, and which answer each gets. */
 import { z } from 'zod';
 import { CODES, type Code } from '../domain/outcome.js';
-import { type Control, HOST_STATES } from './control.js';
+import { type DeadFilter, REDRIVE_WAYS } from '../domain/redrive.js';
+import { type Control, type DeadQuery, HOST_STATES } from './control.js';
 import type { Routes } from './server.js';
 
 export const HOSTS_AT_ONCE_MAX = 1_000;
@@ -38,6 +39,28 @@ const deadQuery = z.strictObject({
     .optional(),
 });
 
+const deadFilter = {
+  host: hostName.nullish(),
+  cause: z.string().min(1).max(300).nullish(),
+  code: z.string().refine(isCode, 'a code, as `dead` prints them').nullish(),
+  beforeMs: z.number().int().nullish(),
+  sinceMs: z.number().int().nullish(),
+};
+
+type WrittenFilter = { readonly [name in keyof DeadFilter]?: DeadFilter[name] | undefined };
+
+const redriveBody = z.strictObject({
+  ...deadFilter,
+  rate: z.strictObject({ letters: z.number().int().min(1).max(1_000_000), perMs: z.number().int().min(1) }).nullish(),
+  way: z.enum(REDRIVE_WAYS).default('api'),
+  who: z.string().min(1).max(200).nullish(),
+});
+
+const redrivesQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(HOSTS_AT_ONCE_MAX).default(100),
+  before: z.coerce.number().int().min(1).optional(),
+});
+
 const seedBody = z.strictObject({
   urls: z.array(z.string().max(SEED_CHARACTERS_MAX)).min(1).max(SEEDS_MAX),
   again: z.boolean().default(false),
@@ -50,6 +73,28 @@ const excludeBody = z.strictObject({
   patterns: z.array(z.string().min(1).max(2_048)).max(PATTERNS_MAX),
   remove: z.boolean().default(false),
 });
+
+const redriveNumber = z.strictObject({
+  number: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER - 1),
+});
+
+function filterOf({ host, cause, code, beforeMs, sinceMs }: WrittenFilter): DeadFilter {
+  return {
+    host: host ?? null,
+    cause: cause ?? null,
+    code: code ?? null,
+    beforeMs: beforeMs ?? null,
+    sinceMs: sinceMs ?? null,
+  };
+}
+
+function pageOf({ limit, after, ...filter }: z.output<typeof deadQuery>): DeadQuery {
+  return { ...filterOf(filter), limit, after: after ?? null };
+}
 
 function isCode(text: string): text is Code {
   return Object.hasOwn(CODES, text);
@@ -64,16 +109,18 @@ export function controlRoutes(control: Control): Routes {
     app.get('/hosts/:name', { schema: { params: z.strictObject({ name: hostName }) } }, ({ params }) =>
       control.host(params.name),
     );
-    app.get('/dead', { schema: { querystring: deadQuery } }, ({ query }) =>
-      control.dead({
-        host: query.host ?? null,
-        cause: query.cause ?? null,
-        code: query.code ?? null,
-        beforeMs: query.beforeMs ?? null,
-        sinceMs: query.sinceMs ?? null,
-        limit: query.limit,
-        after: query.after ?? null,
-      }),
+    app.get('/dead', { schema: { querystring: deadQuery } }, ({ query }) => control.dead(pageOf(query)));
+    app.get('/redrive/preview', { schema: { querystring: deadQuery } }, ({ query }) =>
+      control.previewRedrive(pageOf(query)),
+    );
+    app.post('/redrive', { schema: { body: redriveBody } }, ({ body }) =>
+      control.redrive({ ...filterOf(body), rate: body.rate ?? null, way: body.way, who: body.who ?? null }),
+    );
+    app.get('/redrives', { schema: { querystring: redrivesQuery } }, ({ query }) =>
+      control.redrives({ limit: query.limit, before: query.before ?? null }),
+    );
+    app.post('/redrives/:number/cancel', { schema: { params: redriveNumber } }, ({ params }) =>
+      control.cancelRedrive(params.number),
     );
     app.get('/tree', () => control.tree());
     app.post('/why', { schema: { body: whyBody } }, ({ body }) => control.why(body.url));

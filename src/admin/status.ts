@@ -10,7 +10,7 @@ import type { BenchFacts, GateFacts } from '../protocols/bench.js';
 import { PAUSED } from '../protocols/workbench.js';
 import type { Totals } from '../protocols/commit.js';
 import type { StorePort } from '../protocols/ports.js';
-import type { BrowserReport, CrawlState, ProbeReport, StatusReport, WaitCause } from './control.js';
+import type { BrowserReport, CrawlState, ProbeReport, RetriesReport, StatusReport, WaitCause } from './control.js';
 import { timeOf } from './control.js';
 import {
   delayMsOf,
@@ -121,7 +121,8 @@ export function statusReport(ground: StatusGround, found: Survey): StatusReport 
   const state = stateOf(ground, found);
   // The workbench knows best; its events tell only when the last hold has gone.
   const holds = found.bench?.holds ?? run?.holds ?? (ground.isPaused ? [PAUSED] : []);
-  const standing: Standing = { bench: found.bench, phase: phaseOf(state), nowMs };
+  const { retryBudget } = ground.terms;
+  const standing: Standing = { bench: found.bench, phase: phaseOf(state), nowMs, retryBudget };
   const waitingWhy = new Map<WaitCause, number>();
   for (const facts of found.examined) {
     const wait = waitOf(facts, found.gates.get(facts.name) ?? null, standing);
@@ -177,9 +178,15 @@ function runReport(run: RunFacts, bench: BenchFacts | null): NonNullable<StatusR
     openVisits: bench?.openVisits ?? null,
     openBytes: bench?.openBytes ?? null,
     slotsFree: bench?.slotsFree ?? null,
+    retries: retriesReport(bench),
     browser: browserReport(bench),
     memory: { rssBytes: rss, heapUsedBytes: heapUsed },
   };
+}
+
+function retriesReport(bench: BenchFacts | null): RetriesReport | null {
+  if (bench === null || bench.retries === null) return null;
+  return { left: bench.retries.left, nextAt: timeOf(bench.retries.waitsUntilMs) };
 }
 
 function browserReport(bench: BenchFacts | null): BrowserReport | null {

@@ -6,12 +6,16 @@
 import { join } from 'node:path';
 import type { Config } from '../config/schema.js';
 import { seedAdmission } from '../actors/frontier-admission.js';
+import { type Admitter, portionOf, redrivePart } from '../actors/frontier-redrive.js';
 import { settingsChange } from '../actors/frontier-rules.js';
+import { hostBudgetOf } from '../config/retry-budget.js';
 import { configuredRules } from '../config/rules.js';
 import { changed } from '../domain/crawl-settings.js';
+import type { Redrive, RedriveLine } from '../domain/redrive.js';
 import type { Candidate } from '../domain/url.js';
 import { judgeSeeds, rulesOf } from '../policy/admission.js';
-import type { Part } from '../protocols/commit.js';
+import { begun, dueAfter, portionAt } from '../policy/redrive.js';
+import type { CommitReceipt, Part } from '../protocols/commit.js';
 import { hostDelayMs } from '../policy/delay.js';
 import type { Clock, StorePort } from '../protocols/ports.js';
 import type { UrlFilter } from '../plugins/url-filter.js';
@@ -23,7 +27,8 @@ import { lastConfig } from '../why/last-run.js';
 import { changesBy, type Keeper } from './changes.js';
 import type { Control } from './control.js';
 import { Desk } from './desk.js';
-import { literalRefusal } from './seed-rules.js';
+import { LINES_MAX, type Redriven } from './redriving.js';
+import { filteredAsRecorded, literalRefusal } from './seed-rules.js';
 
 export interface StoppedCrawl {
   readonly control: Control;
@@ -61,6 +66,7 @@ export async function openStopped(
   const terms = {
     delayMsOf: (host: string) => hostDelayMs(host, politeness),
     adaptiveFactor: politeness.adaptiveFactor,
+    retryBudget: hostBudgetOf(told.retry),
   };
   const keeper = storeKeeper(store, told, clock, filter);
   const control = new Desk({
@@ -79,7 +85,7 @@ export async function openStopped(
 /** The settings and the queues as they are stored; each wish is a batch of its own, on the disk when it is answered (D1). */
 function storeKeeper(store: StorePort, config: Config, clock: Clock, filter: UrlFilter | undefined): Keeper {
   const opened = store.opened();
-  let { batch, nextSequence, settings } = opened;
+  let { batch, nextSequence, settings, lastRedrive } = opened;
   const commit = async (part: Part) => store.commit(++batch, [part], true);
   return {
     otherwise: 'stopped',
@@ -106,7 +112,50 @@ function storeKeeper(store: StorePort, config: Config, clock: Clock, filter: Url
       const urlsOf = (isKnown: boolean) => seeds.filter(({ key }) => known.has(key) === isKnown).map(({ url }) => url);
       return { queued: urlsOf(false), known: urlsOf(true), refused };
     },
+    redrive: async (wish) => {
+      const admitter: Admitter = {
+        rules: rulesOf(configuredRules(config), settings),
+        filtered: filteredAsRecorded(filter),
+        isPending: () => false,
+        nextSequence: () => nextSequence++,
+      };
+      let redrive = begun(wish, ++lastRedrive, clock.wallMs());
+      const lines: RedriveLine[] = [];
+      do {
+        const { redrive: further, lines: more } = await takePortion(store, redrive, admitter, clock, commit);
+        redrive = further;
+        lines.push(...more.slice(0, LINES_MAX - lines.length));
+        // At a rate the next run goes on with it.
+      } while (redrive.stage === 'going' && redrive.rate === null);
+      return { redrive, lines };
+    },
+    cancelRedrive: async (number) => {
+      const [redrive] = await store.listRedrives(number + 1, 1);
+      if (redrive?.number !== number || redrive.stage !== 'going') return null;
+      const cancelled = { ...redrive, stage: 'cancelled', changedAtMs: clock.wallMs() } as const;
+      await commit({ kind: 'redrive', command: 1, redrive: cancelled, lines: [], admitted: [], settings: null });
+      return cancelled;
+    },
   };
+}
+
+/** One commit of a redrive, as the frontier makes it. */
+async function takePortion(
+  store: StorePort,
+  redrive: Redrive,
+  admitter: Admitter,
+  clock: Clock,
+  commit: (part: Part) => Promise<CommitReceipt>,
+): Promise<Redriven> {
+  const { filter, untilMs, after, rate } = redrive;
+  const now = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs(), draw: () => 0 };
+  const limit = Math.max(1, portionAt(rate, redrive.dueAtMs, now.wallMs));
+  const page = await store.readRedrivable({ filter, untilMs, after, limit });
+  const portion = portionOf(page, admitter, now);
+  const dueAtMs = dueAfter(rate, redrive.dueAtMs, now.wallMs, page.letters.length);
+  const part = redrivePart({ redrive, command: 1 }, portion, page.next, dueAtMs, now);
+  const receipt = await commit(part);
+  return { redrive: receipt.redrives?.[0] ?? part.redrive, lines: part.lines };
 }
 
 function seedRefusal(seed: Candidate, filter: UrlFilter | undefined): FilterRefusal | null {

@@ -6,6 +6,7 @@ import { daemonCommand } from './daemon.js';
 import { deadCommand } from './dead.js';
 import { excludeCommand } from './exclude.js';
 import { hostCommand, hostsCommand } from './hosts.js';
+import { redriveCommand } from './redrive.js';
 import { robotsCommand } from './robots.js';
 import { judgeCommand } from './judge.js';
 import { inspectCommand } from './inspect.js';
@@ -26,6 +27,7 @@ export const COMMANDS: readonly CommandFactory[] = [
   hostsCommand,
   hostCommand,
   deadCommand,
+  redriveCommand,
   seedCommand,
   pauseCommand,
   resumeCommand,

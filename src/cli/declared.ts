@@ -8,7 +8,15 @@ import { engineTree } from '../supervision/tree.js';
 
 export function declaredTree(config: Config): GroupSpec {
   const totals = { urls: 0, ready: 0, waiting: 0, parked: 0, dead: 0, pages: 0 };
-  const nothing = { totals, batch: 0, nextSequence: 1, settings: NO_SETTINGS, unclean: false };
+  const nothing = {
+    totals,
+    batch: 0,
+    nextSequence: 1,
+    settings: NO_SETTINGS,
+    redrives: [],
+    lastRedrive: 0,
+    unclean: false,
+  };
   const opened = { ...nothing, seen: createBloom(1_000), startedAtMs: 0 };
   return engineTree(planTree({ config, pagesMax: null }, 'Orbweaver', opened));
 }

@@ -4,6 +4,7 @@ import {
   type HostReport,
   type HostRow,
   type ProbeReport,
+  type RetriesReport,
   type StatusReport,
   WAIT_CAUSES,
   type WaitCause,
@@ -53,6 +54,7 @@ export function formatStatus(report: StatusReport, nowMs: number): string[] {
       `${run.pid}, ${mebibytes(run.memory.rssBytes)} in memory, ${count(run.openVisits ?? 0)} visits open`,
     ]);
   }
+  if (run?.retries != null) pairs.push(['retries', retriesText(run.retries, nowMs)]);
   if (run?.browser != null) pairs.push(['browsers', browsersText(run.browser, nowMs)]);
   pairs.push(['data', report.dataDir]);
   return [...formatPairs(pairs), ...waitingLines(report)];
@@ -63,6 +65,13 @@ function probeText({ host, nextAt, failed }: ProbeReport, nowMs: number): string
   const sofar = failed === 0 ? 'none so far' : `${quantity(failed, 'host')} so far, not reached`;
   if (host !== null) return `${host} is asked, to see whether it can be reached (${sofar})`;
   return `one host is asked ${nextAt === null ? 'soon' : soon(nextAt, nowMs)}, to see whether it can be reached (${sofar})`;
+}
+
+/** R1: what is left of a budget. */
+function retriesText({ left, nextAt }: RetriesReport, nowMs: number): string {
+  return nextAt === null
+    ? `${count(left)} may be made at once`
+    : `the budget is used up: the next ${soon(nextAt, nowMs)}`;
 }
 
 const BREAKER_WORDS: Readonly<Record<BrowserReport['breaker'], string>> = {
@@ -141,6 +150,7 @@ export function formatHost(report: HostReport, nowMs: number): string[] {
         ? 'it asked for none'
         : `it asked for it: it may be asked again ${soon(report.throttle.closedUntil, nowMs)} (${inARow(report.throttle.consecutive)})`,
     ],
+    ...(report.retries === null ? [] : [['retries', retriesText(report.retries, nowMs)] as [string, string]]),
     [
       'requests',
       `${count(report.requests)}${report.lastDurationMs === null ? '' : `, the last took ${report.lastDurationMs} ms`}`,

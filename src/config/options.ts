@@ -264,6 +264,21 @@ export interface ConfigOptions {
      * A whole number from 1 to 100 (deliveries). Default: `8`.
      */
     readonly deliveriesMax?: number;
+    /**
+     * Retries that each first attempt allows, of a host and of all: beyond them and those below a retry waits.
+     * A number from 0 to 10 (retries). Default: `0.2`.
+     */
+    readonly budgetShare?: number;
+    /**
+     * Retries that each host may make beside its share.
+     * A number from 0.1 to 60000 (retries a minute). Default: `30`.
+     */
+    readonly budgetPerHostAndMinute?: number;
+    /**
+     * Retries that all hosts together may make beside their share.
+     * A number from 1 to 6000000 (retries a minute). Default: `600`.
+     */
+    readonly budgetPerMinute?: number;
   };
   /** Hosts that fail. */
   readonly breaker?: {

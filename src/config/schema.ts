@@ -236,6 +236,24 @@ export const configSchema = z.strictObject({
       'seconds',
     ),
     deliveriesMax: option(whole(1, 100), 8, 'Deliveries in all; then the URL is a dead letter.', 'deliveries'),
+    budgetShare: option(
+      z.number().min(0).max(10),
+      0.2,
+      'Retries that each first attempt allows, of a host and of all: beyond them and those below a retry waits.',
+      'retries',
+    ),
+    budgetPerHostAndMinute: option(
+      z.number().min(0.1).max(60_000),
+      30,
+      'Retries that each host may make beside its share.',
+      'retries a minute',
+    ),
+    budgetPerMinute: option(
+      z.number().min(1).max(6_000_000),
+      600,
+      'Retries that all hosts together may make beside their share.',
+      'retries a minute',
+    ),
   }),
   breaker: group('Hosts that fail', {
     failures: option(whole(1, 1_000), 5, 'Failures in a row after which a host is left alone.', 'failures'),

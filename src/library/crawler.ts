@@ -5,8 +5,22 @@
  * are idempotent: each has its answer whatever was asked before it, and one that the end of a run overtakes is carried
  * out on the store at rest.
  */
-import type { Control, ExcludeReport, PauseReport, SeedReport, StatusReport } from '../admin/control.js';
+import type {
+  Control,
+  DeadList,
+  DeadQuery,
+  ExcludeReport,
+  PauseReport,
+  RedriveList,
+  RedriveReport,
+  RedrivesQuery,
+  RedriveView,
+  SeedReport,
+  StatusReport,
+} from '../admin/control.js';
+import { readRate } from '../admin/redriving.js';
 import { readSeed } from '../admin/seeds.js';
+import type { DeadFilter } from '../domain/redrive.js';
 import { type CrawlOptions, SYSTEM_CLOCK } from '../main.js';
 import type { WhyAnswer } from '../why/answer.js';
 import { CrawlerError, crawlerErrorFrom } from './error.js';
@@ -46,6 +60,17 @@ export interface Crawler extends AsyncIterable<Page> {
   resume(): Promise<PauseReport>;
   /** Leaves URLs that match from now on, those that are queued included. Rejects with `pattern_invalid`. */
   exclude(patterns: readonly string[]): Promise<ExcludeReport>;
+  /** URLs that were given up, each with its cause and every attempt; in pages. Null asks for everything. */
+  dead(query?: Partial<DeadQuery>): Promise<DeadList>;
+  /**
+   * Queues dead letters once more, with all their deliveries. Resolves when all of them are; with a rate after its first
+   * commit, and goes on by itself, also in runs to come. Rejects with `rate_invalid` and `redrives_too_many`.
+   */
+  redrive(wish?: RedriveOptions): Promise<RedriveReport>;
+  /** What was redriven, the newest first, and how far it has come. */
+  redrives(query?: Partial<RedrivesQuery>): Promise<RedriveList>;
+  /** Lets a redrive go no further. Rejects with `redrive_unknown`. */
+  cancelRedrive(number: number): Promise<RedriveView>;
   /** How it goes: of the run, or of the store where none is under way. */
   status(): Promise<StatusReport>;
   /** Everything known of a URL, with what happens next and why, in fields and in sentences. */
@@ -60,6 +85,16 @@ export interface Crawler extends AsyncIterable<Page> {
   on<Name extends EventName>(event: Name, listener: Listener<Name>): this;
   off<Name extends EventName>(event: Name, listener: Listener<Name>): this;
 }
+
+/** Which dead letters, how fast, and on whose behalf. */
+export interface RedriveOptions extends Partial<DeadFilter> {
+  /** As in `10/s`, `30/min` or `5/h`; as fast as the store takes them where it is left out. */
+  readonly rate?: string | null;
+  /** For the audit. */
+  readonly who?: string | null;
+}
+
+const EVERY_LETTER: DeadFilter = { host: null, cause: null, code: null, beforeMs: null, sinceMs: null };
 
 const PAGES_HELD_MAX = 64;
 const PAGE_BYTES_HELD_MAX = 32 * 1024 * 1024;
@@ -131,6 +166,28 @@ class Embedded implements Crawler {
 
   exclude(patterns: readonly string[]): Promise<ExcludeReport> {
     return this.#ask((control) => control.exclude({ patterns, remove: false }));
+  }
+
+  dead(query: Partial<DeadQuery> = {}): Promise<DeadList> {
+    return this.#ask((control) => control.dead({ ...EVERY_LETTER, limit: 1_000, after: null, ...query }));
+  }
+
+  async redrive({ rate = null, who = null, ...filter }: RedriveOptions = {}): Promise<RedriveReport> {
+    const paced = rate === null ? null : readRate(rate);
+    if (rate !== null && paced === null) {
+      const advice = 'write it as in 10/s, 30/min or 5/h, up to 1000000';
+      throw new CrawlerError('rate_invalid', 'this is no rate', rate, advice);
+    }
+    const wish = { ...EVERY_LETTER, ...filter, rate: paced, way: 'library', who } as const;
+    return this.#ask((control) => control.redrive(wish));
+  }
+
+  redrives(query: Partial<RedrivesQuery> = {}): Promise<RedriveList> {
+    return this.#ask((control) => control.redrives({ limit: 100, before: null, ...query }));
+  }
+
+  cancelRedrive(number: number): Promise<RedriveView> {
+    return this.#ask((control) => control.cancelRedrive(number));
   }
 
   status(): Promise<StatusReport> {

@@ -3,20 +3,8 @@
  *
  * What a filter does not name it does not ask about; an empty one means every letter.
  */
-import type { HostName } from '../domain/host.js';
-import type { Code } from '../domain/outcome.js';
 import type { DeadLetter } from '../domain/record.js';
-
-export interface DeadFilter {
-  readonly host: HostName | null;
-  /** Occurs in the cause, whatever the case of its letters. */
-  readonly cause: string | null;
-  readonly code: Code | null;
-  /** Given up before this instant, wall clock. */
-  readonly beforeMs: number | null;
-  /** Given up at this instant or later, wall clock. */
-  readonly sinceMs: number | null;
-}
+import type { DeadFilter } from '../domain/redrive.js';
 
 export function meets(letter: DeadLetter, { host, cause, code, beforeMs, sinceMs }: DeadFilter): boolean {
   return (

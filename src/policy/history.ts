@@ -65,9 +65,17 @@ export function blockedOnAdmission(
   robots: RobotsEvidence,
   now: { readonly wallMs: number },
 ): UrlRecord {
+  return { ...record, state: 'blocked_by_robots', attempts: [disallowedAt(now)], robots };
+}
+
+/** The same of a URL that is queued once more. */
+export function blockedAgain(record: UrlRecord, robots: RobotsEvidence, now: { readonly wallMs: number }): UrlRecord {
+  return { ...noted(record, disallowedAt(now)), state: 'blocked_by_robots', robots };
+}
+
+function disallowedAt(now: { readonly wallMs: number }): Attempt {
   const { outcome, code, status } = judgeRobots('disallowed');
-  const attempt: Attempt = { atMs: Math.round(now.wallMs), outcome, code, status, tier: 1, durationMs: 0 };
-  return { ...record, state: 'blocked_by_robots', attempts: [attempt], robots };
+  return { atMs: Math.round(now.wallMs), outcome, code, status, tier: 1, durationMs: 0 };
 }
 
 /** Robots.txt disallows it: no work, but it stays to be looked at again when the rules change. */
@@ -201,10 +209,10 @@ export function failed(
 
 const DEAD: AfterFailure = { next: 'dead' };
 
+/** What was answered before it was last admitted says nothing of this delivery. */
 function afterDelivery(before: UrlRecord, code: Code, delivery: Parameters<typeof afterFailure>[0]): AfterFailure {
-  return code === 'unmodified_without_validators'
-    ? afterUnaskedUnmodified(before.attempts.at(-1)?.code ?? null, delivery)
-    : afterFailure(delivery);
+  const previous = before.deliveries === 0 ? null : (before.attempts.at(-1)?.code ?? null);
+  return code === 'unmodified_without_validators' ? afterUnaskedUnmodified(previous, delivery) : afterFailure(delivery);
 }
 
 function died(entry: QueueEntry, record: UrlRecord, attempt: Attempt): Settlement {

@@ -32,8 +32,19 @@ export interface BenchFacts {
   }[];
   /** The browser service; null where there is none. */
   readonly backend: BackendFacts | null;
+  /** The budget of retries of all hosts; null where there is none. */
+  readonly retries: RetryFacts | null;
   /** B5: who finds out whether hosts can be reached again; null while they can. */
   readonly probing: ProbeFacts | null;
+}
+
+export interface RetryFacts {
+  /** Whole ones. */
+  readonly left: number;
+  /** Until when the next has to wait, if nothing is asked for the first time meanwhile; null while it need not. */
+  readonly waitsUntilMs: number | null;
+  /** Asks that were put off, since the start. */
+  readonly withheld: number;
 }
 
 export interface ProbeFacts {

@@ -10,6 +10,7 @@ import type { Attempt } from '../domain/outcome.js';
 import type { Delivery } from '../domain/delivery.js';
 import type { ArchiveRecords, PageKind } from '../domain/parsing.js';
 import type { Archived, DeadLetter, PriorityClass, QueuePosition, QueueSummary, UrlRecord } from '../domain/record.js';
+import type { Redrive, RedriveLine } from '../domain/redrive.js';
 import type { RefusedSeed, UrlKey } from '../domain/url.js';
 import type { HostSnapshot, RobotsEntry } from './host-snapshot.js';
 
@@ -133,7 +134,20 @@ export interface SettingsPart {
   readonly admitted: readonly never[];
 }
 
-export type Part = HostPart | SeedPart | SettingsPart;
+/** A portion of a redrive: its letters' URLs enter, the letters go, and the redrive has come so far, all in one. */
+export interface RedrivePart {
+  readonly kind: 'redrive';
+  /** The command that is answered by it; null where nobody waits. */
+  readonly command: number | null;
+  /** As it is afterwards, but for what enters: the store counts that, as it alone knows. */
+  readonly redrive: Redrive;
+  readonly lines: readonly RedriveLine[];
+  /** Records of URLs that are dead: they enter only if they still are. */
+  readonly admitted: readonly Admission[];
+  readonly settings: null;
+}
+
+export type Part = HostPart | SeedPart | SettingsPart | RedrivePart;
 
 /** What a batch did. */
 export interface CommitReceipt {
@@ -145,6 +159,8 @@ export interface CommitReceipt {
     readonly news: PriorityClass | null;
   })[];
   readonly totals: Totals;
+  /** Redrives that the batch has brought forward, as they are stored now. */
+  readonly redrives?: readonly Redrive[];
   /** Of parts with a delivery: where their records came to lie. A batch that was there already does not say. */
   readonly places?: ReadonlyMap<Part, ArchivePlace>;
 }

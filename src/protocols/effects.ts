@@ -8,7 +8,8 @@
 import type { FetchRequest, FetchResult, Resolution } from '../domain/fetching.js';
 import type { HostName } from '../domain/host.js';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
-import type { PriorityClass, QueueEntry, QueueSummary } from '../domain/record.js';
+import type { DeadLetter, PriorityClass, QueueEntry, QueueSummary, UrlRecord } from '../domain/record.js';
+import type { DeadFilter } from '../domain/redrive.js';
 import type { Tier } from '../domain/tier.js';
 import type { Ref, Tagged } from './address.js';
 import type { CommitReceipt, Part } from './commit.js';
@@ -235,6 +236,38 @@ export interface HostsListed {
   readonly failure: string | null;
 }
 
+export interface RedrivableQuery {
+  readonly filter: DeadFilter;
+  readonly untilMs: number;
+  readonly after: string | null;
+  readonly limit: number;
+}
+
+export interface RedrivablePage {
+  /** `record`: null where it can't be read. */
+  readonly letters: readonly { readonly letter: DeadLetter; readonly record: UrlRecord | null }[];
+  /** Of the hosts of these letters. */
+  readonly robots: ReadonlyMap<HostName, readonly RobotsEntry[]>;
+  /** Where to go on, after what; null when there is nothing more. Opaque, hexadecimal. */
+  readonly next: string | null;
+}
+
+/** Dead letters that a redrive takes up next. */
+export interface ReadRedrivable {
+  readonly do: 'readRedrivable';
+  /** Its number. */
+  readonly redrive: number;
+  readonly query: RedrivableQuery;
+}
+export interface RedrivableRead {
+  readonly type: 'redrivableRead';
+  readonly redrive: number;
+  /** Of the query. */
+  readonly after: string | null;
+  /** Or why nothing could be read. */
+  readonly page: RedrivablePage | { readonly failure: string };
+}
+
 export type Effect =
   | Send
   | Schedule
@@ -253,6 +286,7 @@ export type Effect =
   | LoadHost
   | ReadQueue
   | ReadBlocked
+  | ReadRedrivable
   | ListHosts;
 
 /** What a watcher is told. */

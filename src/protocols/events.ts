@@ -4,6 +4,7 @@ import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import type { BenchFacts } from './bench.js';
 import type { ArchivePlace, PageLine, Totals } from './commit.js';
+import type { Redrive, RedriveLine } from '../domain/redrive.js';
 import type { RefusedSeed } from '../domain/url.js';
 import type { Attempt, Code, OutcomeKind } from '../domain/outcome.js';
 
@@ -37,6 +38,16 @@ export type CrawlEvent =
       readonly refused: readonly RefusedSeed[];
     }
   | { readonly event: 'changed'; readonly command: number; readonly settings: CrawlSettings }
+  | {
+      /** A redrive has come further, was cancelled or is over. */
+      readonly event: 'redriven';
+      /** The command of this life that it answers; null where none waits. */
+      readonly command: number | null;
+      /** Null: there is none that could be cancelled. */
+      readonly redrive: Redrive | null;
+      /** Letters that this portion took up. */
+      readonly lines: readonly RedriveLine[];
+    }
   /** A seed redirects to another host of its site, which the crawl may enter from now on. */
   /** A seed redirects to where the crawl may not go. */
   | { readonly event: 'redirect_refused'; readonly url: string; readonly target: string; readonly code: Code }

@@ -2,14 +2,19 @@
 import type { Chain } from '../domain/chain.js';
 import type { HostName } from '../domain/host.js';
 import type { PriorityClass } from '../domain/record.js';
+import type { RedriveWish } from '../domain/redrive.js';
 import type { Candidate, RefusedSeed } from '../domain/url.js';
 import type { RulesInForce } from '../policy/last-look.js';
 import type { CommitReceipt, HostPart, Part } from './commit.js';
-import type { HostsListed, SetAside } from './effects.js';
+import type { HostsListed, RedrivableRead, SetAside } from './effects.js';
 
 export type Message =
   | Seed
   | Change
+  | RedriveDead
+  | CancelRedrive
+  | RedrivableRead
+  | { readonly type: 'redriveDue'; readonly redrive: number }
   | Visited
   | FenceFor
   | Rested
@@ -32,6 +37,20 @@ export interface Seed {
   readonly again: boolean;
   readonly candidates: readonly Candidate[];
   readonly refused: readonly RefusedSeed[];
+}
+
+/** Dead letters are to be brought back. Answered by the event `redriven`, after its first commit, and told by it after each further one. */
+export interface RedriveDead {
+  readonly type: 'redriveDead';
+  readonly command: number;
+  readonly wish: RedriveWish;
+}
+
+/** A redrive is to go no further. Answered by the event `redriven`, after its commit; what it has brought back stays so. */
+export interface CancelRedrive {
+  readonly type: 'cancelRedrive';
+  readonly command: number;
+  readonly redrive: number;
 }
 
 /** What a command changes of the crawl. Answered by the event `changed`, after its commit. */

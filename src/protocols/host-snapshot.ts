@@ -7,6 +7,7 @@ import { type BrowserTime, UNUSED } from '../policy/browser-time.js';
 import { type Breaker, CLOSED } from '../policy/breaker.js';
 import type { Stamp } from '../policy/elapsed.js';
 import { type HostLadder, ON_THE_GROUND } from '../policy/ladder.js';
+import type { RetryBudget } from '../policy/retry-budget.js';
 import type { OriginRobots } from '../policy/robots/freshness.js';
 import { type Throttle, UNTHROTTLED } from '../policy/throttle.js';
 
@@ -28,6 +29,8 @@ export interface HostSnapshot {
   /** By which tier it is fetched. */
   readonly ladder: HostLadder;
   readonly browserTime: BrowserTime;
+  /** What is left of its retries; null: none was made yet. Wall clock. */
+  readonly retryBudget: RetryBudget | null;
 }
 
 /** The rules of one origin, or that they can't be had. */
@@ -46,4 +49,5 @@ export const UNTOUCHED: HostSnapshot = {
   recheckFrom: null,
   ladder: ON_THE_GROUND,
   browserTime: UNUSED,
+  retryBudget: null,
 };

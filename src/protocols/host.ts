@@ -19,6 +19,7 @@ export type Message =
   | Resolved
   | Granted
   | Declined
+  | RetriesHeld
   | Fetched
   | Parsed
   | Recorded
@@ -53,6 +54,13 @@ export interface Declined {
   readonly type: 'declined';
   readonly tier: Tier;
   /** Monotonic: it may be asked for again. */
+  readonly untilMs: number;
+}
+
+/** The budget of retries of all hosts is used up: retries wait, everything else goes on. */
+export interface RetriesHeld {
+  readonly type: 'retriesHeld';
+  /** Monotonic: a retry may be asked for again. */
   readonly untilMs: number;
 }
 

@@ -7,8 +7,17 @@ import type { FetchRequest, FetchResult, Resolution } from '../domain/fetching.j
 import type { HostName } from '../domain/host.js';
 import type { ParseResult, ParseTask } from '../domain/parsing.js';
 import type { DeadLetter, QueueSummary, Standing, UrlRecord } from '../domain/record.js';
+import type { Redrive } from '../domain/redrive.js';
 import type { UrlKey } from '../domain/url.js';
-import type { BlockedRead, HostLoaded, HostsListed, Log, QueueRead } from './effects.js';
+import type {
+  BlockedRead,
+  HostLoaded,
+  HostsListed,
+  Log,
+  QueueRead,
+  RedrivablePage,
+  RedrivableQuery,
+} from './effects.js';
 import type { CommitReceipt, Part, Totals } from './commit.js';
 import type { CrawlEvent } from './events.js';
 
@@ -76,6 +85,13 @@ export interface StorePort {
   readDead(key: UrlKey, host: HostName): Promise<DeadLetter | null>;
   /** Every URL that was given up, in pages, in the order of the store. `after`: as a page said. Rejects with StoreError. */
   listDead(after: string | null, limit: number): Promise<DeadPage>;
+  /**
+   * Dead letters that a redrive means, after the one that it came to, with what is known of their URLs and of the robots
+   * rules of their hosts. May hold fewer than `limit`, and still not be the last. Rejects with StoreError.
+   */
+  readRedrivable(query: RedrivableQuery): Promise<RedrivablePage>;
+  /** Every redrive that there was, the newest first, in pages. `before`: a number, or null for all. Rejects with StoreError. */
+  listRedrives(before: number | null, limit: number): Promise<readonly Redrive[]>;
   /** What the run that begins was told, as text: of the last one only. On the disk when it resolves. */
   noteRun(told: string): Promise<void>;
   /** Null where no run has said. */
@@ -108,6 +124,10 @@ export interface StoreOpening {
   /** The first sequence that no row has had. */
   readonly nextSequence: number;
   readonly settings: CrawlSettings;
+  /** Redrives that go on. */
+  readonly redrives: readonly Redrive[];
+  /** The number of the newest redrive that there was; 0 where there was none. */
+  readonly lastRedrive: number;
   /** The last process did not say that it stopped: what was in flight is unknown. */
   readonly unclean: boolean;
   /** Poison rows that were set aside, repairs of files: for the log. */

@@ -17,6 +17,9 @@ export const EGRESS = 'most hosts can not be reached: the fault seems to be ours
 /** Names a request from its permit to its end. Grows, never comes twice in the life of a process. */
 export type PermitNumber = number;
 
+/** What a page is asked for as: for the first time since it was admitted, or once more after a delivery that failed. */
+export type DeliveryKind = 'first' | 'retry';
+
 /** The right to start one request to one host at one vetted address. */
 export interface Permit {
   readonly number: PermitNumber;
@@ -29,6 +32,8 @@ export interface Permit {
   readonly expiresAtMs: number;
   /** When the request must be over; without a word by then the workbench counts it as ended. */
   readonly deadlineMs: number;
+  /** What it was asked for; one for a retry is good for anything else, too. Null: no page. */
+  readonly delivery: DeliveryKind | null;
   /** What the crawl may enter: the host's last look is by these. */
   readonly rules: CrawlRules;
 }
@@ -42,6 +47,8 @@ export interface Ask {
   /** In which way it wants to ask: it waits for a slot of that kind alone. */
   readonly tier: Tier;
   readonly priority: PriorityClass;
+  /** Null: a robots.txt. */
+  readonly delivery: DeliveryKind | null;
   /** The least delay that holds for this host, for a gate that has no history (after an unclean start). */
   readonly delayMs: number;
 }
@@ -75,7 +82,7 @@ export type Message =
   | Notice
   | Pressure;
 
-/** The verdict on the last request and the wish for the next, in one. Answered by `Host.granted`, in its time, or at once by `Host.declined`. */
+/** The verdict on the last request and the wish for the next, in one. Answered by `Host.granted`, in its time, or at once by `Host.declined` or `Host.retriesHeld`. */
 export interface Settle {
   readonly type: 'settle';
   readonly host: HostName;

@@ -4,7 +4,7 @@
  */
 import { gzipSync } from 'node:zlib';
 import type { Header } from '../domain/fetching.js';
-import { type Door, type Failure, type Host, type Page, type RetryAfter, robotsText } from './landscape.js';
+import { type Door, type Failure, type Host, MENDED_MS, type Page, type RetryAfter, robotsText } from './landscape.js';
 
 export type Answer =
   | {
@@ -101,7 +101,7 @@ const CHALLENGE = `<!doctype html><html lang="en-US"><head><title>Just a moment.
 const SHELL = `<!doctype html><html lang="en"><head><title>App</title><script>var state="${'x'.repeat(3_000)}"</script></head>
 <body><div id="root"></div><script src="/static/app.js"></script></body></html>\n`;
 
-export function pageAnswer(page: Page, requestHeaders: readonly Header[]): Answer {
+export function pageAnswer(page: Page, requestHeaders: readonly Header[], nowMs: number): Answer {
   const { final } = page;
   switch (final.kind) {
     case 'page':
@@ -125,6 +125,8 @@ export function pageAnswer(page: Page, requestHeaders: readonly Header[]): Answe
       return plainStatus(410);
     case 'failing':
       return plainStatus(500);
+    case 'mending':
+      return nowMs < MENDED_MS ? plainStatus(500) : documentAnswer(page, false, requestHeaders);
     case 'endless':
       return { kind: 'endless', status: 200 };
   }

@@ -12,7 +12,7 @@ import { createBloom } from '../domain/bloom.js';
 import { planTree } from '../main.js';
 import { candidate, isRefused } from '../page/candidate.js';
 import { parse } from '../page/parse.js';
-import type { Change, Seed } from '../protocols/frontier.js';
+import type { Change, RedriveDead, Seed } from '../protocols/frontier.js';
 import * as addresses from '../protocols/addresses.js';
 import type { CrawlEvent, EndReason } from '../protocols/events.js';
 import type { StorePort } from '../protocols/ports.js';
@@ -184,24 +184,31 @@ function bootProduction(composition: Composition): RunningCrawl {
     stop: () => interrupt(),
     forget: () => kernel?.abandon(),
     change: (change) => told.ask({ type: 'change', change }),
+    redrive: (rate, who) =>
+      told.ask({
+        type: 'redriveDead',
+        wish: { filter: ALL_DEAD, rate, way: 'api', who, matched: 0, untilMs: Number.MAX_SAFE_INTEGER },
+      }),
     seed: (urls, again = false) => told.ask({ type: 'seed', again, candidates: urls.map(seedOf), refused: [] }),
   };
 }
 
-type Wish = Omit<Seed, 'command'> | Omit<Change, 'command'>;
+const ALL_DEAD = { host: null, cause: null, code: null, beforeMs: null, sinceMs: null } as const;
+
+type Wish = Omit<Seed, 'command'> | Omit<Change, 'command'> | Omit<RedriveDead, 'command'>;
 
 /** What is told to a crawl while it may still be opening. */
 class Wishes {
   #command = 1;
   readonly #waiting: Wish[] = [];
-  #tell: ((message: Seed | Change) => void) | null = null;
+  #tell: ((message: Seed | Change | RedriveDead) => void) | null = null;
 
   ask(wish: Wish): void {
     if (this.#tell === null) this.#waiting.push(wish);
     else this.#tell({ ...wish, command: ++this.#command });
   }
 
-  set heard(tell: (message: Seed | Change) => void) {
+  set heard(tell: (message: Seed | Change | RedriveDead) => void) {
     this.#tell = tell;
     for (const wish of this.#waiting.splice(0)) this.ask(wish);
   }
@@ -217,7 +224,7 @@ async function runProduction(
   const { seeds, again, machine } = composition;
   // What an earlier life's clock had come to is left out: the silences that it kept stand beside each host.
   const ports = { ...composition.ports, clock: steadyClock(composition.ports.clock, null, () => {}) };
-  const { totals, batch, nextSequence, settings, unclean } = ports.store.opened();
+  const { totals, batch, nextSequence, settings, redrives, lastRedrive, unclean } = ports.store.opened();
   const seen = createBloom(Math.max(EXPECTED_URLS, 2 * totals.urls));
   await ports.store.eachKey((key) => seen.add(key));
   const candidates = seeds.map(seedOf);
@@ -228,6 +235,8 @@ async function runProduction(
     batch,
     nextSequence,
     settings,
+    redrives,
+    lastRedrive,
     unclean,
     seen,
     startedAtMs: ports.clock.wallMs(),
@@ -273,7 +282,9 @@ function seedOf(url: string) {
   return made;
 }
 
-function configOf({ settings: { delayMs, addressDelayMs, adaptiveFactor, doors } }: Composition): Config {
+function configOf({
+  settings: { delayMs, addressDelayMs, adaptiveFactor, doors, retriesPerMinute },
+}: Composition): Config {
   const set = [
     `politeness.delayMs=${delayMs}`,
     `politeness.addressDelayMs=${addressDelayMs}`,
@@ -283,6 +294,7 @@ function configOf({ settings: { delayMs, addressDelayMs, adaptiveFactor, doors }
     'page.threads=2',
     'fetch.slots=16',
     ...(doors > 0 ? BROWSERS : []),
+    ...(retriesPerMinute > 0 ? ['retry.budgetShare=0', `retry.budgetPerHostAndMinute=${retriesPerMinute}`] : []),
     `userAgent=${USER_AGENT}`,
   ];
   return loadConfig({ cores: 2, assignments: set }).config;

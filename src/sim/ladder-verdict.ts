@@ -8,7 +8,7 @@
  */
 import type { Owner } from './events.js';
 import type { Call } from './sidecar.js';
-import type { Death, TieredRequest } from './tiered-request.js';
+import { type Death, isForgotten, type TieredRequest } from './tiered-request.js';
 import type { Accuse } from './verdict.js';
 
 const FAILURES_MAX = 5;
@@ -44,12 +44,6 @@ export function judgeRequests(
     if (failed && tier > before.tier)
       accuse('ladder', `${url} went up from tier ${before.tier} to ${tier} after ${before.answer}`);
   }
-}
-
-/** What a life learned in its last moments is not known to the next one. */
-function isForgotten({ owner, endedAtMs }: TieredRequest, deaths: ReadonlyMap<Owner, Death>): boolean {
-  const death = deaths.get(owner);
-  return endedAtMs === null || (death !== undefined && endedAtMs > death.atMs - death.graceMs);
 }
 
 /** @param graceMs a call may have been granted so long before it began */

@@ -28,6 +28,8 @@ export interface LandscapeSettings {
   readonly walls: number;
   /** Of hosts whose pages are behind a door, or empty before scripts have filled them: not had by a plain request. */
   readonly doors: number;
+  /** Of pages that fail for days, whoever asks, and are mended then. */
+  readonly mending: number;
   /** Whether some of these cookies are had at another URL, which leads back. */
   readonly logins: boolean;
   /** How far servers' clocks may be off, in ms: what they say in dates is by their own. */
@@ -53,7 +55,8 @@ export type Failure =
 export type Final =
   | { readonly kind: 'page'; readonly coding: 'identity' | 'gzip' }
   | { readonly kind: 'redirect'; readonly status: 301 | 302 | 307 | 308; readonly target: string }
-  | { readonly kind: 'missing' | 'gone' | 'failing' | 'binary' }
+  /** `mending`: as `failing` until MENDED_MS, and a page from then on. */
+  | { readonly kind: 'missing' | 'gone' | 'failing' | 'mending' | 'binary' }
   /** A page for whoever has its cookie; others are sent to where it is had: `via`, or the page itself where that is null. */
   | { readonly kind: 'wall'; readonly via: string | null }
   /** Sends back to its wall with the cookie. */
@@ -81,6 +84,9 @@ export type RobotsKind = 'none' | 'allow' | 'prefix' | 'crawl-delay' | 'closed' 
 
 /** When hosts open that do: long after a crawl that is let in peace has come to its end. */
 export const OPENING_MS = 3 * 86_400_000;
+
+/** When pages that fail for days are mended: after whatever asks for them of its own accord has given up. */
+export const MENDED_MS = 3 * 86_400_000;
 
 /** What a host's pages are not had without, and how it says so. */
 export interface Door {
@@ -181,7 +187,7 @@ export function robotsText(host: Host, nowMs: number): string | null {
 }
 
 function hasContent(final: Final): boolean {
-  return final.kind === 'page' || final.kind === 'binary' || final.kind === 'wall';
+  return final.kind === 'page' || final.kind === 'binary' || final.kind === 'wall' || final.kind === 'mending';
 }
 
 /** Breadth first, over what robots.txt allows in the end and DNS knows. */
@@ -280,7 +286,9 @@ function drawPages(hostIndex: number, drawing: Drawing): Page[] {
   return paths.map((path, number) => {
     const random = drawing.random.fork(path);
     const links = drawLinks(hostIndex, number, drawing, random.fork('links'));
-    const final = number === 0 ? PLAIN : drawFinal(hostIndex, number, drawing, random.fork('final'));
+    const drawn = number === 0 ? PLAIN : drawFinal(hostIndex, number, drawing, random.fork('final'));
+    const isMending = number > 0 && drawn.kind === 'page' && random.fork('mending').chance(drawing.settings.mending);
+    const final: Final = isMending ? { kind: 'mending' } : drawn;
     const failing = random.chance(drawing.settings.faults);
     return {
       url: host.origin + path,

@@ -8,8 +8,10 @@
  * 2. What is admitted again is kept out no more.
  * 3. A seed that was answered is never told again, and must be as if it had stood there from the beginning (D1).
  * 4. Of the seeds of one command all are in the registry, or none is there as a seed (D1).
+ * 5. A redrive that was answered is never told again: it goes on by itself, whatever dies, and is over in the end (R1).
  */
 import type { CrawlSettings } from '../domain/crawl-settings.js';
+import type { Redrive, RedriveRate } from '../domain/redrive.js';
 import type { CrawlEvent } from '../protocols/events.js';
 import type { RulesChange } from '../protocols/frontier.js';
 import type { StorePort } from '../protocols/ports.js';
@@ -22,6 +24,8 @@ export interface Told {
   change(change: RulesChange): void;
   /** All in one commit; answered by the event `seeded`. */
   seed(urls: readonly string[], again?: boolean): void;
+  /** All dead letters; told by the event `redriven` from its first commit on. */
+  redrive(rate: RedriveRate | null, who: string): void;
 }
 
 export interface OperatorsWorld {
@@ -51,9 +55,14 @@ type Standing =
 /** A permit that was given before an answer may be spent for so long. */
 const PERMIT_LIFE_MS = 5_000;
 const SEEDS_AT_ONCE_MAX = 3;
+/** Who wishes a redrive: those of a universe, and the one who wants what was mended. */
+const ANYBODY = 'an operator';
+const MENDED = 'the mender';
+/** More than any universe has. */
+const REDRIVES_MAX = 1_000;
 
 export class Operators {
-  readonly tally = { pause: 0, exclude: 0, sow: 0 };
+  readonly tally = { pause: 0, exclude: 0, sow: 0, redrive: 0 };
   readonly #world: OperatorsWorld;
   /** One of a kind at a time. */
   readonly #standing = new Map<Order['kind'], Standing>();
@@ -66,6 +75,11 @@ export class Operators {
   readonly #sown = new Map<string, number | null>();
   /** The seeds of each command. */
   readonly #commands: (readonly string[])[] = [];
+
+  /** Redrives that were answered, by number, and when first. */
+  readonly #redriven = new Map<number, number>();
+  /** The one of what was mended, once it is wished. */
+  #mending: { readonly rate: RedriveRate | null; answeredAtMs: number | null } | null = null;
 
   constructor(world: OperatorsWorld) {
     this.#world = world;
@@ -117,11 +131,52 @@ export class Operators {
     this.#world.tell('seed', (crawl) => crawl.seed(urls));
   }
 
+  /** Whatever is dead by now. It may die once more. */
+  redrive(): void {
+    if (this.#isLeaving) return;
+    const rate = this.#drawRate();
+    this.tally.redrive += 1;
+    this.#world.remember(`told to redrive ${rateWords(rate)}`);
+    this.#world.tell('redrive', (crawl) => crawl.redrive(rate, ANYBODY));
+  }
+
+  /** What failed for days is mended: from now on they want it, until that is answered. */
+  mend(): void {
+    this.#mending = { rate: this.#drawRate(), answeredAtMs: null };
+    this.#world.remember(`mended: to redrive ${rateWords(this.#mending.rate)}`);
+  }
+
+  get haveMended(): boolean {
+    return this.#mending === null || this.#mending.answeredAtMs !== null;
+  }
+
+  #drawRate(): RedriveRate | null {
+    const { random } = this.#world;
+    return random.chance(0.5)
+      ? null
+      : random.pick([
+          { letters: 2, perMs: 1_000 },
+          { letters: 3, perMs: 60_000 },
+        ]);
+  }
+
+  /** @param isOver nothing was left to do */
+  async judgeRedrives(store: Pick<StorePort, 'listRedrives'>, isOver: boolean): Promise<void> {
+    const kept = new Map((await store.listRedrives(null, REDRIVES_MAX)).map((it) => [it.number, it]));
+    for (const number of this.#redriven.keys()) {
+      const redrive = kept.get(number);
+      if (redrive === undefined) this.#world.accuse('redrive-lost', `redrive ${number} was answered, and is not there`);
+      else if (isOver && redrive.stage === 'going')
+        this.#world.accuse('redrive-lost', `redrive ${number} was answered, and has not come to its end`);
+    }
+  }
+
   /** A crawl has opened its store: what was taken back and not answered is told once more, and so are seeds. */
   booted(crawl: Told): void {
     for (const { phase, order } of this.#standing.values()) if (phase === 'taken_back') crawl.change(order.end);
     const unanswered = [...this.#sown].flatMap(([url, answeredAtMs]) => (answeredAtMs === null ? [url] : []));
     if (unanswered.length > 0) crawl.seed(unanswered);
+    if (this.#mending !== null && !this.haveMended) crawl.redrive(this.#mending.rate, MENDED);
   }
 
   /** What the last life has left of the seeds that it was told. An exclusion may have kept one of them out. */
@@ -147,6 +202,7 @@ export class Operators {
       for (const url of [...event.queued, ...event.known])
         if (this.#sown.has(url)) this.#sown.set(url, this.#world.nowMs());
     }
+    if (event.event === 'redriven' && event.redrive !== null) this.#heardRedriven(event.redrive);
     if (event.event === 'visit' && event.code === 'excluded') this.#judgeRefusal(event.url);
     if (event.event !== 'changed') return;
     for (const [kind, { phase, order }] of this.#standing) {
@@ -163,8 +219,16 @@ export class Operators {
     }
   }
 
+  #heardRedriven({ number, who }: Redrive): void {
+    const nowMs = this.#world.nowMs();
+    if (!this.#redriven.has(number)) this.#redriven.set(number, nowMs);
+    if (this.#mending !== null && who === MENDED) this.#mending.answeredAtMs ??= nowMs;
+  }
+
   /** Power was lost: what was answered since then may be undone. */
   forget(sinceMs: number): void {
+    for (const [number, answeredAtMs] of this.#redriven) if (answeredAtMs >= sinceMs) this.#redriven.delete(number);
+    if (this.#mending !== null && (this.#mending.answeredAtMs ?? 0) >= sinceMs) this.#mending.answeredAtMs = null;
     for (const [url, answeredAtMs] of this.#sown) {
       if (answeredAtMs !== null && answeredAtMs >= sinceMs) this.#sown.set(url, null);
     }
@@ -251,6 +315,10 @@ export class Operators {
       forbids: (asked) => (isHost ? new URL(asked).hostname === host.name : asked.startsWith(folder)),
     };
   }
+}
+
+function rateWords(rate: RedriveRate | null): string {
+  return rate === null ? 'all at once' : `${rate.letters} in ${rate.perMs / 1_000} s`;
 }
 
 /** A login that is known leads nobody to its wall any more: whoever seeds one seeds what can't be had. */

@@ -36,6 +36,8 @@ export interface PlanSettings {
   readonly exclusions: number;
   /** Seeds that are brought while it runs. */
   readonly sowings: number;
+  /** Times at which all dead letters are to be brought back, at once or at a rate. */
+  readonly redrives: number;
   /** Commits that the disk refuses. */
   readonly storeErrors: number;
   /** Times in which the browser service is ill. */
@@ -53,6 +55,7 @@ export type Deed =
   | { readonly kind: 'freeze'; readonly forMs: number }
   | { readonly kind: 'pause' | 'exclude'; readonly forMs: number }
   | { readonly kind: 'sow' }
+  | { readonly kind: 'redrive' }
   | { readonly kind: 'clock-jump'; readonly byMs: number };
 
 export type Trigger =
@@ -96,6 +99,7 @@ export function drawPlan(settings: PlanSettings, random: Random): Plan {
   add(settings.pauses, 'pause', (own) => ({ kind: 'pause', forMs: own.logUniform(10, 120_000) }));
   add(settings.exclusions, 'exclude', (own) => ({ kind: 'exclude', forMs: own.logUniform(10, 600_000) }));
   add(settings.sowings, 'sow', () => ({ kind: 'sow' }));
+  add(settings.redrives, 'redrive', () => ({ kind: 'redrive' }));
   const failing = random.fork('failing');
   const failingCommits = new Set(
     Array.from({ length: settings.storeErrors }, () => failing.logUniform(1, settings.horizonVisits || settings.pages)),

@@ -6,6 +6,8 @@ import type { WebSettings } from './web.js';
 export interface UniverseSettings extends LandscapeSettings, PlanSettings, WebSettings {
   /** The crawl's configured delay, from the end of an answer to the next request of a host. */
   readonly delayMs: number;
+  /** Retries that a host may make in a minute, without any share of first attempts; 0: as the crawl does when it is not told. */
+  readonly retriesPerMinute: number;
   /** Of the clock of addresses; 0: it has none. */
   readonly addressDelayMs: number;
   /** A host is left alone for so many times as long as its last answer took; 0: it is not. */
@@ -33,6 +35,7 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   oddities: 0.15,
   openings: false,
   walls: 0.05,
+  mending: 0,
   doors: 0,
   logins: false,
   skewMsMax: 3_600_000,
@@ -50,11 +53,13 @@ export const UNIVERSE_DEFAULTS: UniverseSettings = {
   pauses: 0,
   exclusions: 0,
   sowings: 0,
+  redrives: 0,
   storeErrors: 0,
   illnesses: 0,
   horizonMs: 600_000,
   horizonVisits: 0,
   delayMs: 1_000,
+  retriesPerMinute: 0,
   addressDelayMs: 0,
   adaptiveFactor: 0,
   forMs: 0,

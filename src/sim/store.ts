@@ -95,6 +95,8 @@ class SimulatedDisk implements Disk {
       readStanding: (record, rowsMax) => read('standing', () => inner.readStanding(record, rowsMax)),
       readDead: (key, host) => read('dead', () => inner.readDead(key, host)),
       listDead: (after, limit) => read('dead letters', () => inner.listDead(after, limit)),
+      readRedrivable: (query) => read('redrivable', () => inner.readRedrivable(query)),
+      listRedrives: (before, limit) => read('redrives', () => inner.listRedrives(before, limit)),
       noteRun: (told) => inner.noteRun(told),
       lastRun: () => inner.lastRun(),
       listSummaries: (after, limit) => read('summaries', () => inner.listSummaries(after, limit)),

@@ -70,9 +70,11 @@ export function longRun(
     pauses: 4,
     exclusions: 0,
     sowings: 4,
+    redrives: 4,
     storeErrors: 12,
     doors: 0.2,
     illnesses: 3,
+    mending: 0,
     openings: false,
   };
 }
@@ -87,6 +89,8 @@ function drawWeb(random: Random) {
     oddities: maybe(random, () => random.span(0.05, 0.4), 0),
     walls: maybe(random, () => random.span(0.02, 0.3), 0),
     doors: drawDoors(random.fork('doors')),
+    mending: drawMending(random.fork('mending')),
+    retriesPerMinute: drawBudget(random.fork('budget')),
     skewMsMax: maybe(random, () => random.logUniform(1_000, 86_400_000), 0),
     delayedShare: maybe(random, () => random.span(0.01, 0.3), 0),
     delayMs: random.pick([0, 50, 1_000, 1_000, 5_000, 30_000]),
@@ -110,12 +114,25 @@ function drawTrouble(random: Random) {
     sowings: sometimes(random, () => random.between(1, 4), 0),
     storeErrors: sometimes(random, () => random.between(1, 4), 0),
     illnesses: drawIllnesses(random.fork('illnesses')),
+    redrives: drawRedrives(random.fork('redrives')),
   };
 }
 
 /** From a fork, so that what else is drawn stays as it was. */
 function drawDoors(random: Random): number {
   return sometimes(random, () => random.span(0.2, 0.9), 0);
+}
+
+function drawMending(random: Random): number {
+  return random.chance(0.25) ? random.span(0.05, 0.4) : 0;
+}
+
+function drawBudget(random: Random): number {
+  return random.chance(0.25) ? random.pick([2, 10, 30]) : 0;
+}
+
+function drawRedrives(random: Random): number {
+  return random.chance(0.25) ? random.between(1, 3) : 0;
 }
 
 function drawIllnesses(random: Random): number {

@@ -13,6 +13,14 @@ export interface TieredRequest {
   endedAtMs: number | null;
   /** The server has answered with a door. */
   isDoor: boolean;
+  /** The server has failed at it, in a way that uses a delivery. */
+  isFailure: boolean;
+}
+
+/** What a life learned in its last moments is not known to the next one. */
+export function isForgotten({ owner, endedAtMs }: TieredRequest, deaths: ReadonlyMap<Owner, Death>): boolean {
+  const death = deaths.get(owner);
+  return endedAtMs === null || (death !== undefined && endedAtMs > death.atMs - death.graceMs);
 }
 
 /** The end of a life that came unasked: what it learned in the last moments is known to nobody. */

@@ -19,7 +19,7 @@ import type { LogPort, Ports, StorePort } from '../protocols/ports.js';
 import type { Machine } from '../policy/elapsed.js';
 import type { FaultPlan } from '../supervision/faults.js';
 import { createSimulation, type Owner, type Simulation, SimulationError, WORLD } from './events.js';
-import { drawLandscape, type Landscape, OPENING_MS, type Truth, truthOf } from './landscape.js';
+import { drawLandscape, type Landscape, MENDED_MS, OPENING_MS, type Truth, truthOf } from './landscape.js';
 import { Operators, type Told } from './operators.js';
 import { createParsers, type SimulatedParsers } from './parser.js';
 import { type Deed, drawCrashes, drawPlan, drawRevisit, type Plan } from './plan.js';
@@ -29,6 +29,7 @@ import { createDisk, type Disk, type DiskOptions } from './store.js';
 import { isPlain, judgeCut } from './cut.js';
 import { judgeDisk, judgeLog, keyOf, type PageTold } from './verdict.js';
 import { judgeCalls, judgeRequests } from './ladder-verdict.js';
+import { judgeRetries } from './retry-verdict.js';
 import { createSidecar, type Sidecar } from './sidecar.js';
 import { createWeb, type SimulatedWeb } from './web.js';
 
@@ -248,6 +249,7 @@ class Universe {
       while (await this.#areRulesUnread());
     }
     await this.#makeGood();
+    await this.#untilMended();
     if (!this.#settings.again) return;
     this.#againSinceMs = this.#simulation.nowMs;
     this.#roundsAtMs.push(this.#simulation.nowMs);
@@ -314,6 +316,17 @@ class Universe {
     while (!this.#operators.haveLeft) while ((await this.#live()) !== 'done');
     this.#isMadeGood = true;
     while ((await this.#owedAtRest()).length > 0) while ((await this.#live()) !== 'done');
+  }
+
+  /** What failed for days is brought back once it is mended, and is killed at that like anything else. */
+  async #untilMended(): Promise<void> {
+    if (![...this.#landscape.pages.values()].some(({ final }) => final.kind === 'mending')) return;
+    const leftMs = Math.max(0, MENDED_MS - this.#simulation.nowMs);
+    await this.#simulation.sleep(leftMs, { owner: WORLD, label: 'days pass' });
+    this.#arm(drawRevisit(this.#settings, this.#disk.commits, this.#simulation.random.fork('mended')));
+    this.#operators.mend();
+    do while ((await this.#live()) !== 'done');
+    while (!this.#operators.haveMended);
   }
 
   async #owedAtRest(): Promise<readonly string[]> {
@@ -500,6 +513,8 @@ class Universe {
         return this.#operators.exclude(deed.forMs);
       case 'sow':
         return this.#operators.sow();
+      case 'redrive':
+        return this.#operators.redrive();
       case 'clock-jump':
         this.#tally.clockJumps += 1;
         this.#remember(`wall clock moved by ${Math.round(deed.byMs)} ms`);
@@ -567,6 +582,7 @@ class Universe {
     const powerLossesAtMs = this.#powerLossesAtMs;
     const evidence = { settings, landscape, truth, truthWithout, powerLossesAtMs, pages, store, setbacksOf, cuts };
     this.#tally.pardoned = (await judgeDisk(evidence, accuse)).size;
+    await this.#operators.judgeRedrives(store, settings.forMs === 0);
     await store.close();
     for (const detail of (await this.#memory.readArchive?.()) ?? []) accuse('archive', detail);
   }
@@ -584,7 +600,7 @@ class Universe {
     const { kills, powerLosses, actorCrashes } = this.#tally;
     for (const [url, deaths] of this.#parsers.crashes) {
       // What was excluded for a while and is brought again starts afresh.
-      const lives = this.#operators.sown.includes(url) ? 2 : 1;
+      const lives = (this.#operators.sown.includes(url) ? 2 : 1) + this.#operators.tally.redrive + this.#mendings;
       if (deaths > lives * WORKER_DEATHS_MAX + kills + powerLosses + actorCrashes)
         this.#accuse('poison', `${url} killed ${deaths} workers`);
     }
@@ -640,8 +656,10 @@ class Universe {
   #judgeLadder(): void {
     const accuse = (rule: string, detail: string): void => this.#accuse(rule, detail);
     const { actorCrashes, powerLosses } = this.#tally;
-    // What was excluded and is brought again starts afresh.
-    const isForgetful = actorCrashes + powerLosses + this.#settings.exclusions > 0;
+    // What was excluded or given up and is brought again starts afresh.
+    const { exclusions, redrives } = this.#settings;
+    const isForgetful = actorCrashes + powerLosses + exclusions + redrives + this.#mendings > 0;
+    judgeRetries(this.#web, this.#settings, this.#landscape, accuse);
     judgeRequests(this.#web.requests, this.#web.deaths, this.#roundsAtMs, isForgetful, accuse);
     judgeCalls(this.#sidecar.calls, this.#tally.freezes > 0 ? GRANT_MS_MAX_FROZEN : GRANT_MS_MAX, accuse);
   }
@@ -658,6 +676,11 @@ class Universe {
     const idle = EVENTS_AN_HOUR * hours + EVENTS_A_CUT_HOUR * Math.ceil(cutHours) + pleading;
     const budget = EVENTS_AT_MOST + EVENTS_A_REQUEST * requests + idle;
     if (events > budget) this.#accuse('event-budget', `${events} events for ${requests} requests, not ${budget}`);
+  }
+
+  /** Redrives of what was mended. */
+  get #mendings(): number {
+    return this.#settings.mending > 0 ? 1 : 0;
   }
 
   #planned(): Readonly<Record<string, number>> {

@@ -86,6 +86,7 @@ export async function judgeDisk(evidence: Evidence, accuse: Accuse): Promise<Rea
   judgePages(evidence, owed, accuse);
   await judgeAttempts(evidence, accuse);
   await judgeRows(evidence, accuse);
+  await judgeLetters(evidence, accuse);
   if (settings.forMs > 0) return pardoned;
   const { ready, waiting, parked } = store.opened().totals;
   if (ready + waiting + parked > 0)
@@ -156,6 +157,18 @@ async function judgeAttempts({ store, truth, cuts, settings }: Evidence, accuse:
   }
 }
 
+/** What was given up is kept with its cause for as long as it is given up, and no longer. */
+async function judgeLetters({ store, truth }: Evidence, accuse: Accuse): Promise<void> {
+  for (const url of truth.reachable) {
+    const record = await recordOf(store, url);
+    if (record === null) continue;
+    const letter = await store.readDead(keyOf(url), new URL(url).hostname);
+    if (record.state === 'dead' && letter === null) accuse('dead-letter', `${url} is dead, and no letter says why`);
+    if (record.state !== 'dead' && letter !== null)
+      accuse('dead-letter', `${url} is ${record.state}, and is still among the dead letters`);
+  }
+}
+
 /** A URL whose visit is not over has its row, in the queue that its state names. */
 async function judgeRows({ store, truth }: Evidence, accuse: Accuse): Promise<void> {
   for (const url of truth.reachable) {
@@ -182,6 +195,7 @@ function stateOf(final: Final): UrlState {
     case 'page':
     case 'binary':
     case 'wall':
+    case 'mending':
       return 'active';
     case 'redirect':
     case 'login':

@@ -28,7 +28,15 @@ import {
   plainStatus,
   robotsAnswer,
 } from './answers.js';
-import { drawLateFailure, type Failure, usesDelivery, type Host, type Landscape, type Page } from './landscape.js';
+import {
+  drawLateFailure,
+  type Failure,
+  usesDelivery,
+  type Host,
+  type Landscape,
+  MENDED_MS,
+  type Page,
+} from './landscape.js';
 import { type Cut, isPlain } from './cut.js';
 import type { Random } from './random.js';
 
@@ -400,6 +408,7 @@ class WebAtWork implements SimulatedWeb {
     if (fault !== null) {
       this.#count(fault.kind === 'status' ? `status ${fault.status}` : fault.kind);
       if (usesDelivery(fault)) this.#setBack(exchange.request.url);
+      if (usesDelivery(fault)) exchange.told.isFailure = true;
       return failing(fault, this.#simulation.wallMs + exchange.host.skewMs);
     }
     if (exchange.path === '/robots.txt') {
@@ -412,7 +421,10 @@ class WebAtWork implements SimulatedWeb {
       exchange.told.isDoor = true;
       return doorAnswer(door);
     }
-    return pageAnswer(page, exchange.request.headers);
+    const { nowMs } = this.#simulation;
+    const isFailing = page.final.kind === 'failing' || (page.final.kind === 'mending' && nowMs < MENDED_MS);
+    if (isFailing) exchange.told.isFailure = true;
+    return pageAnswer(page, exchange.request.headers, nowMs);
   }
 
   #nextFailure({ request, host, path }: Exchange): Failure | null {
@@ -558,7 +570,7 @@ class WebAtWork implements SimulatedWeb {
 }
 
 function begunAt(beganAtMs: number, owner: Owner, { url, tier }: FetchRequest): TieredRequest {
-  return { owner, url, tier, beganAtMs, answer: null, endedAtMs: null, isDoor: false };
+  return { owner, url, tier, beganAtMs, answer: null, endedAtMs: null, isDoor: false, isFailure: false };
 }
 
 /** What is known of it to whoever asked; null: nothing, as it was given up. */

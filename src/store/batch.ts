@@ -11,9 +11,11 @@
 import type { SettingsChange } from '../domain/crawl-settings.js';
 import { type HostName, partitionOf } from '../domain/host.js';
 import type { Archived, DeadLetter, QueuePosition, UrlRecord } from '../domain/record.js';
+import type { Redrive } from '../domain/redrive.js';
 import type { UrlKey } from '../domain/url.js';
 import { isAtRest, maySeedAgain, queuedAgain, queuedByChain } from '../policy/history.js';
 import { comesBackTo } from '../policy/redirect-chain.js';
+import { withEntered } from '../policy/redrive.js';
 import type {
   Admission,
   ArchiveEntry,
@@ -22,6 +24,7 @@ import type {
   HostPart,
   Move,
   Part,
+  RedrivePart,
   Totals,
 } from '../protocols/commit.js';
 import { type Appending, type AppendPlan, markOf, segmentsOf } from './appending.js';
@@ -33,6 +36,7 @@ import {
   encodeDigest,
   encodeFile,
   encodeRecord,
+  encodeRedrive,
   encodeRobots,
   encodeSettings,
   encodeSnapshot,
@@ -54,6 +58,7 @@ import {
   KIND,
   META,
   positionKey,
+  redriveKey,
   registryKey,
   snapshotKey,
   robotsKey,
@@ -186,7 +191,7 @@ async function knownOf(
   return presentOf(database, asked);
 }
 
-/** What was known before and is admitted once more: a command's seeds, and where a chain of redirects comes back to. */
+/** What was known before and is admitted once more: a command's seeds, dead letters, and where a chain of redirects comes back to. */
 async function admittedAgain(
   database: Database,
   queues: ReadonlyMap<HostName, HostQueue>,
@@ -195,9 +200,10 @@ async function admittedAgain(
 ): Promise<ReadonlyMap<UrlKey, UrlRecord>> {
   const again = new Map<UrlKey, UrlRecord>();
   for (const part of parts) {
+    const mayName = part.kind === 'seed' || part.kind === 'redrive';
     const asked = part.admitted
       .map(({ record }) => record)
-      .filter(({ key, chain }) => known.has(key) && (part.kind === 'seed' || comesBackTo(key, chain)));
+      .filter(({ key, chain }) => known.has(key) && (mayName || comesBackTo(key, chain)));
     if (asked.length === 0) continue;
     const values = await database.getMany(asked.map(({ key, host }) => registryKey(partitionIn(queues, host), key)));
     asked.forEach(({ key, host }, i) => {
@@ -211,6 +217,7 @@ async function admittedAgain(
 }
 
 function mayEnterAgain(part: Part, record: UrlRecord): boolean {
+  if (part.kind === 'redrive') return record.state === 'dead';
   return part.kind === 'seed' ? maySeedAgain(record) || (part.again && isAtRest(record)) : isAtRest(record);
 }
 
@@ -312,6 +319,7 @@ class Building {
   /** Payloads that this batch archives whole. */
   readonly #originals = new Map<string, Archived>();
   readonly #known: UrlKey[] = [];
+  readonly #redrives: Redrive[] = [];
   readonly #places = new Map<Part, ArchivePlace>();
   readonly #visits: { key: UrlKey; host: HostName }[] = [];
   #urls: number;
@@ -350,7 +358,27 @@ class Building {
   takePart(part: Part): void {
     if (part.kind === 'host') this.#takeHostPart(part);
     if (part.settings !== null) this.#change(part.settings);
+    if (part.kind === 'redrive') return this.#takeRedrive(part);
     for (const admission of part.admitted) this.#admit(admission);
+  }
+
+  /** What enters is counted here, where it is known; the letters go, and the redrive has come so far, in the same batch. */
+  #takeRedrive({ redrive, admitted }: RedrivePart): void {
+    const entered = { queued: 0, blocked: 0 };
+    for (const admission of admitted) {
+      const { record, sequence } = admission;
+      const before = this.#prepared.again.get(record.key);
+      // One that has changed since it was read is no dead letter's any more.
+      if (before?.state !== 'dead' || this.#admitted?.has(record.key)) {
+        this.#known.push(record.key);
+        continue;
+      }
+      this.#enter(record, sequence, before);
+      entered[record.state === 'blocked_by_robots' ? 'blocked' : 'queued'] += 1;
+    }
+    const counted = withEntered(redrive, entered);
+    this.rows.put(redriveKey(redrive.number), encodeRedrive(counted));
+    this.#redrives.push(counted);
   }
 
   #change({ scopeHosts = [], ...rest }: SettingsChange): void {
@@ -415,9 +443,13 @@ class Building {
       this.#known.push(found.key);
       return;
     }
-    this.#admitted?.add(found.key);
     const record =
       before === undefined ? found : found.chain === null ? queuedAgain(before, found) : queuedByChain(before, found);
+    this.#enter(record, sequence, before);
+  }
+
+  #enter(record: UrlRecord, sequence: number, before: UrlRecord | undefined): void {
+    this.#admitted?.add(record.key);
     if (before?.state === 'dead') this.#redeem(before);
     const draft = this.draftOf(record.host);
     const at = positionOfAdmitted(record, sequence);
@@ -450,7 +482,8 @@ class Building {
     this.rows.put(META.state, encodeState(state));
     const unsynced = this.#putFiles(batch, sync, unsyncedBefore);
     const places = this.#places.size === 0 ? {} : { places: this.#places };
-    const receipt = { known: this.#known, queues: receipts, totals: state.totals, ...places };
+    const redrives = this.#redrives.length === 0 ? {} : { redrives: this.#redrives };
+    const receipt = { known: this.#known, queues: receipts, totals: state.totals, ...redrives, ...places };
     return { rows: this.rows, plan: this.#plan, state, settings: this.#settings, receipt, queues, unsynced };
   }
 

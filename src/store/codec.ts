@@ -12,6 +12,7 @@ import type { Chain, ChainCookie } from '../domain/chain.js';
 import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { type Attempt, CODES, type Code, type OutcomeKind } from '../domain/outcome.js';
+import { LEFT_WORDS, type LeftReason, type Redrive, REDRIVE_WAYS, type RedriveRate } from '../domain/redrive.js';
 import type { Archived, DeadLetter, PriorityClass, RobotsEvidence, UrlRecord, UrlState } from '../domain/record.js';
 import { PRIORITY_CLASSES } from '../domain/record.js';
 import type { Tier } from '../domain/tier.js';
@@ -22,6 +23,7 @@ import type { Clearance } from '../policy/clearance.js';
 import { type Need, ON_THE_GROUND, type Signal } from '../policy/ladder.js';
 import { isProblem, patternOf } from '../policy/url-pattern.js';
 import type { OriginRobots } from '../policy/robots/freshness.js';
+import type { RetryBudget } from '../policy/retry-budget.js';
 import type { HostSnapshot } from '../protocols/host-snapshot.js';
 
 /** A row that can't be what it should be. */
@@ -243,6 +245,63 @@ export function decodeDead(bytes: Uint8Array, key: UrlKey): DeadLetter | Poison 
   return read.poison ?? letter;
 }
 
+// -- redrives ---------------------------------------------------------------------------------------------------
+
+export function encodeRedrive(redrive: Redrive): Buffer {
+  const { filter, rate, way, who, matched, untilMs, atMs, stage, changedAtMs, after, dueAtMs } = redrive;
+  const { host, cause, code, beforeMs, sinceMs } = filter;
+  const wish = [[host, cause, code, beforeMs, sinceMs], rate === null ? null : [rate.letters, rate.perMs], way, who];
+  const left = Object.entries(redrive.left);
+  const progress = [stage, changedAtMs, after, dueAtMs, redrive.queued, redrive.blocked, left];
+  return pack([1, atMs, wish, matched, untilMs, progress]);
+}
+
+export function decodeRedrive(bytes: Uint8Array, number: number): Redrive | Poison {
+  const row = decodeTuple(bytes, 1, 6);
+  if (row instanceof Poison) return row;
+  const read = new Fields(row);
+  const wish = read.tuple(2, 4);
+  const filter = wish.tuple(0, 5);
+  const progress = read.tuple(5, 7);
+  const redrive: Redrive = {
+    number,
+    atMs: read.number(1),
+    filter: {
+      host: filter.textOrNull(0),
+      cause: filter.textOrNull(1),
+      code: filter.isNull(2) ? null : filter.oneOf(2, KNOWN_CODES),
+      beforeMs: filter.numberOrNull(3),
+      sinceMs: filter.numberOrNull(4),
+    },
+    rate: wish.isNull(1) ? null : rateIn(wish.tuple(1, 2), () => wish.wrong(1)),
+    way: wish.oneOf(2, WAYS),
+    who: wish.textOrNull(3),
+    matched: read.count(3),
+    untilMs: read.number(4),
+    stage: progress.oneOf(0, STAGES),
+    changedAtMs: progress.number(1),
+    after: progress.textOrNull(2),
+    dueAtMs: progress.number(3),
+    queued: progress.count(4),
+    blocked: progress.count(5),
+    left: Object.fromEntries(progress.items(6, (it) => [it.oneOf(0, LEFT_REASONS), it.count(1)] as const)),
+  };
+  return filter.poison ?? wish.poison ?? progress.poison ?? read.poison ?? redrive;
+}
+
+function rateIn(read: Fields, refuse: () => void): RedriveRate {
+  const rate = { letters: read.number(0), perMs: read.number(1) };
+  if (!(rate.letters > 0 && rate.perMs > 0) || read.poison !== null) refuse();
+  return rate;
+}
+
+const WAYS: ReadonlySet<Redrive['way']> = new Set(REDRIVE_WAYS);
+const STAGES: ReadonlySet<Redrive['stage']> = new Set<Redrive['stage']>(['going', 'done', 'cancelled']);
+const LEFT_REASONS: ReadonlySet<LeftReason> = new Set<LeftReason>([
+  ...(Object.keys(CODES) as Code[]),
+  ...(Object.keys(LEFT_WORDS) as (keyof typeof LEFT_WORDS)[]),
+]);
+
 // -- queue summaries --------------------------------------------------------------------------------------------
 
 /** What a summary row holds: everything but the host, which is its key. */
@@ -286,15 +345,16 @@ export function decodeCounts(bytes: Uint8Array): QueueCounts | Poison {
 
 export function encodeSnapshot(snapshot: HostSnapshot): Buffer {
   const { breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom, stamp } = snapshot;
-  const { ladder, browserTime } = snapshot;
+  const { ladder, browserTime, retryBudget } = snapshot;
   const at = stamp === null ? null : [stamp.boot, stamp.uptimeMs, stamp.wallMs];
   const climbs = [encodeNeed(ladder.need), encodeClearance(ladder.clearance), browserTime.day, browserTime.usedMs];
-  return pack([4, breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom, at, climbs]);
+  const retries = retryBudget === null ? null : [retryBudget.left, retryBudget.atMs];
+  return pack([5, breaker, throttle, closedUntilMs, lastDurationMs, requests, recheckFrom, at, climbs, retries]);
 }
 
 /** Shallow: the shapes of breaker and throttle belong to their policies. */
 export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
-  const row = decodeVersions(bytes, [6, 7, 8, 9]);
+  const row = decodeVersions(bytes, [6, 7, 8, 9, 10]);
   if (row instanceof Poison) return row;
   const read = new Fields(row);
   if (!isObject(row[1]) || typeof row[1].phase !== 'string') read.wrong(1);
@@ -308,8 +368,16 @@ export function decodeSnapshot(bytes: Uint8Array): HostSnapshot | Poison {
     recheckFrom: row[0] === 1 || row[6] === null ? null : read.count(6),
     stamp: stampIn(row[7]),
     ...(row.length < 9 ? NEVER_CLIMBED : climbsIn(read.tuple(8, 4), () => read.wrong(8))),
+    // Before version 5 retries had no budget.
+    retryBudget: row.length < 10 || row[9] === null ? null : budgetIn(read.tuple(9, 2), () => read.wrong(9)),
   };
   return read.poison ?? (snapshot as unknown as HostSnapshot);
+}
+
+function budgetIn(read: Fields, refuse: () => void): RetryBudget {
+  const budget = { left: read.number(0), atMs: read.number(1) };
+  if (read.poison !== null) refuse();
+  return budget;
 }
 
 /** Before version 4. */

@@ -15,6 +15,7 @@
 import { LRUCache } from 'lru-cache';
 import { NO_SETTINGS } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
+import type { Redrive } from '../domain/redrive.js';
 import { StoreError, type StoreOpening } from '../protocols/ports.js';
 import type { FileSystem } from '../sinks/files.js';
 import { Appending, type ArchiveOptions, archiveFile, indexFileOf, PAGES_FILE } from './appending.js';
@@ -38,7 +39,18 @@ import { storeErrorFrom } from './errors.js';
 import { PoisonList, setAside } from './poison.js';
 import type { HostQueue } from './queues.js';
 import { type FilesKnown, repairFiles, type Repaired } from './repair.js';
-import { fileKey, fileOfKey, hostOfKey, KIND, kindRange, META, SCHEMA_VERSION, unsyncedKey } from './schema.js';
+import { redriveIn } from './reading.js';
+import {
+  fileKey,
+  fileOfKey,
+  hostOfKey,
+  KIND,
+  kindRange,
+  META,
+  redriveOfKey,
+  SCHEMA_VERSION,
+  unsyncedKey,
+} from './schema.js';
 import { sortLeftOver } from './sorting.js';
 
 export interface OpeningOptions extends ArchiveOptions {
@@ -121,8 +133,27 @@ async function openStoreOn(database: Database, options: OpeningOptions, belief: 
     settings,
   };
   const { batch, nextSequence, totals } = state;
-  const scopeHosts = await readScopeHosts(database);
-  return { session, opening: { totals, batch, nextSequence, settings: { ...settings, scopeHosts }, unclean, notes } };
+  const whole = { ...settings, scopeHosts: await readScopeHosts(database) };
+  const redrives = await readRedrives(session, notes);
+  return { session, opening: { totals, batch, nextSequence, settings: whole, ...redrives, unclean, notes } };
+}
+
+/** Those that go on, and the number of the newest. There are as many rows as there were wishes. */
+async function readRedrives(
+  { database, poison }: Session,
+  notes: string[],
+): Promise<Pick<StoreOpening, 'redrives' | 'lastRedrive'>> {
+  const redrives: Redrive[] = [];
+  let lastRedrive = 0;
+  for await (const rows of scanRange(database, kindRange(KIND.redrive))) {
+    for (const [rowKey, value] of rows) {
+      const redrive = redriveIn(rowKey, value);
+      lastRedrive = Math.max(lastRedrive, redriveOfKey(rowKey) ?? 0);
+      if (redrive instanceof Poison) notes.push(poison.note({ rowKey, value, reason: redrive.reason, queued: null }));
+      else if (redrive.stage === 'going') redrives.push(redrive);
+    }
+  }
+  return { redrives, lastRedrive };
 }
 
 /** Settings that can't be read are as if there were none, and are said: a crawl goes on by its configuration. */

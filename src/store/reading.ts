@@ -7,7 +7,7 @@
  * Reads go beside commits and never change what is counted: what they find wrong is noted, and the next batch sets
  * it right.
  */
-import type { HostName } from '../domain/host.js';
+import { type HostName, partitionOf } from '../domain/host.js';
 import {
   type DeadLetter,
   PRIORITY_CLASSES,
@@ -16,11 +16,21 @@ import {
   type Standing,
   type UrlRecord,
 } from '../domain/record.js';
+import type { Redrive } from '../domain/redrive.js';
 import type { UrlKey } from '../domain/url.js';
-import type { BlockedRows, HostsListed, QueueHead } from '../protocols/effects.js';
+import { isMeant } from '../policy/redrive.js';
+import type { BlockedRows, HostsListed, QueueHead, RedrivablePage, RedrivableQuery } from '../protocols/effects.js';
 import type { HostSnapshot, RobotsEntry } from '../protocols/host-snapshot.js';
 import type { DeadPage, SummaryPage } from '../protocols/ports.js';
-import { decodeCounts, decodeDead, decodeRecord, decodeRobots, decodeSnapshot, Poison } from './codec.js';
+import {
+  decodeCounts,
+  decodeDead,
+  decodeRecord,
+  decodeRedrive,
+  decodeRobots,
+  decodeSnapshot,
+  Poison,
+} from './codec.js';
 import { type Database, readRange, scanRange } from './database.js';
 import type { PoisonList } from './poison.js';
 import { bestClass, emptyQueue, type HostQueue, recount, summaryOf } from './queues.js';
@@ -35,6 +45,8 @@ import {
   queueRange,
   type Range,
   readyRange,
+  redriveKey,
+  redriveOfKey,
   registryKey,
   robotsRange,
   snapshotKey,
@@ -400,6 +412,68 @@ export async function listDead(store: Readable, after: string | null, limit: num
   } finally {
     await iterator.close();
   }
+}
+
+/** Rows that one page of a redrive looks at: a filter that nothing meets must leave room for others. */
+const REDRIVABLE_ROWS_MAX = 20_000;
+
+/** The letters that a redrive means, from where it has come to, and what has to be known of each to admit it. */
+export async function readRedrivable(store: Readable, query: RedrivableQuery): Promise<RedrivablePage> {
+  const found: DeadLetter[] = [];
+  let next = query.after;
+  for (let seen = 0; found.length < query.limit && seen < REDRIVABLE_ROWS_MAX; ) {
+    const rows = Math.min(REDRIVABLE_ROWS_MAX - seen, Math.max(LIST_ROWS, query.limit));
+    const page = await listDead(store, next, rows);
+    seen += rows;
+    const meant = page.letters.filter((letter) => isMeant(letter, query));
+    const taken = meant.slice(0, query.limit - found.length);
+    found.push(...taken);
+    const last = taken.at(-1);
+    next = taken.length < meant.length && last !== undefined ? cursorOf(last) : page.next;
+    if (next === null) break;
+  }
+  const robots = new Map<HostName, readonly RobotsEntry[]>();
+  for (const { host } of found) {
+    if (!robots.has(host)) robots.set(host, await readRobots(store, emptyQueue(host), []));
+  }
+  return { letters: await withTheirRecords(store, found), robots, next };
+}
+
+/** As `listDead` names where a page ends. */
+function cursorOf({ host, key }: DeadLetter): string {
+  return deadKey(partitionOf(host), key).toString('hex', 1);
+}
+
+async function withTheirRecords(store: Readable, letters: readonly DeadLetter[]): Promise<RedrivablePage['letters']> {
+  const values = await store.database.getMany(letters.map(({ host, key }) => registryKey(partitionOf(host), key)));
+  return letters.map((letter, i) => {
+    const value = values[i];
+    const record = value === undefined ? null : decodeRecord(value, letter.key, letter.host);
+    return { letter, record: record instanceof Poison ? null : record };
+  });
+}
+
+/** Redrives with smaller numbers than `before`, the newest first. One that can't be read is left out, and noted. */
+export async function listRedrives(store: Readable, before: number | null, limit: number): Promise<Redrive[]> {
+  const { gte, lt } = kindRange(KIND.redrive);
+  const end = before === null ? lt : redriveKey(before);
+  const iterator = store.database.iterator({ gte, lt: end, reverse: true, limit });
+  try {
+    const redrives: Redrive[] = [];
+    for (const [rowKey, value] of await iterator.nextv(limit)) {
+      const redrive = redriveIn(rowKey, value);
+      if (redrive instanceof Poison) store.poison.note({ rowKey, value, reason: redrive.reason, queued: null });
+      else redrives.push(redrive);
+    }
+    return redrives;
+  } finally {
+    await iterator.close();
+  }
+}
+
+export function redriveIn(rowKey: Buffer, value: Buffer): Redrive | Poison {
+  const number = redriveOfKey(rowKey);
+  return number === null ? new Poison('its key is no number') : decodeRedrive(value, number);
 }
 
 const KEY_ROWS = 4096;

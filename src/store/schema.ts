@@ -16,6 +16,7 @@
  * | `s` host snapshot | partition, host | snapshot |
  * | `d` digest | payload digest | the newest full response with it: the archive is one, whatever the partition |
  * | `x` dead letter | partition, URL key (16) | dead letter |
+ * | `v` redrive | number (8) | what was wished, and how far it has come |
  * | `f` file | name | committed length, start of the last append |
  * | `a` unsynced append | batch (8) | segments and visits of one batch since the last sync |
  * | `h` scope host | partition, host | nothing: that it is there says that the crawl may enter it |
@@ -45,6 +46,7 @@ export const KIND = {
   snapshot: 0x73, // s
   robots: 0x74, // t
   registry: 0x75, // u
+  redrive: 0x76, // v
   waiting: 0x77, // w
   dead: 0x78, // x
   poison: 0x7a, // z
@@ -103,10 +105,11 @@ export function fileKey(name: string): Buffer {
 }
 
 export function unsyncedKey(batch: number): Buffer {
-  const key = Buffer.allocUnsafe(9);
-  key[0] = KIND.unsynced;
-  putUint64(key, 1, batch);
-  return key;
+  return numberedKey(KIND.unsynced, batch);
+}
+
+export function redriveKey(number: number): Buffer {
+  return numberedKey(KIND.redrive, number);
 }
 
 export function poisonKey(row: Uint8Array): Buffer {
@@ -204,6 +207,11 @@ export function hostOfKey(key: Buffer): HostName {
   return key.toString('latin1', 2);
 }
 
+/** Of a row of `v`; null when the key is no such row. */
+export function redriveOfKey(key: Buffer): number | null {
+  return key.length === 9 ? uint64At(key, 1) : null;
+}
+
 export function fileOfKey(key: Buffer): string {
   return key.toString('utf8', 1);
 }
@@ -247,6 +255,13 @@ function hostKey(kind: Kind, partition: number, text: string): Buffer {
   key[0] = kind;
   key[1] = partition;
   key.write(text, 2, 'latin1');
+  return key;
+}
+
+function numberedKey(kind: Kind, number: number): Buffer {
+  const key = Buffer.allocUnsafe(9);
+  key[0] = kind;
+  putUint64(key, 1, number);
   return key;
 }
 

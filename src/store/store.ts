@@ -14,9 +14,18 @@ import type { CrawlSettings } from '../domain/crawl-settings.js';
 import type { HostName } from '../domain/host.js';
 import { partitionOf } from '../domain/host.js';
 import type { DeadLetter, QueueSummary, Standing, UrlRecord, UrlState } from '../domain/record.js';
+import type { Redrive } from '../domain/redrive.js';
 import type { UrlKey } from '../domain/url.js';
 import type { CommitReceipt, Part } from '../protocols/commit.js';
-import type { BlockedRead, HostLoaded, HostsListed, QueueHead, QueueRead } from '../protocols/effects.js';
+import type {
+  BlockedRead,
+  HostLoaded,
+  HostsListed,
+  QueueHead,
+  QueueRead,
+  RedrivablePage,
+  RedrivableQuery,
+} from '../protocols/effects.js';
 import { StoreError, type StoreOpening, type StorePort, type DeadPage, type SummaryPage } from '../protocols/ports.js';
 import { type FileSystem, realFiles } from '../sinks/files.js';
 import { build, Miscount, type Prepared, prepare } from './batch.js';
@@ -320,6 +329,14 @@ class Store implements StorePort {
     return this.#readOrThrow((session) => reading.listDead(session, after, limit));
   }
 
+  async readRedrivable(query: RedrivableQuery): Promise<RedrivablePage> {
+    return this.#readOrThrow((session) => reading.readRedrivable(session, query));
+  }
+
+  async listRedrives(before: number | null, limit: number): Promise<readonly Redrive[]> {
+    return this.#readOrThrow((session) => reading.listRedrives(session, before, limit));
+  }
+
   async readSettings(): Promise<CrawlSettings> {
     return this.#readOrThrow(async ({ database, settings }) => {
       return { ...settings, scopeHosts: await readScopeHosts(database) };
@@ -430,7 +447,18 @@ async function receiptAgain(session: Session, parts: readonly Part[]): Promise<C
     const queue = await reading.readQueueCounts(session, host, []);
     if (queue !== null) queues.push({ ...summaryOf(queue), news: bestClass(queue.ready) });
   }
-  return { known: [], queues, totals: session.state.totals };
+  const redrives = await redrivesAgain(session, parts);
+  return { known: [], queues, totals: session.state.totals, ...(redrives.length === 0 ? {} : { redrives }) };
+}
+
+async function redrivesAgain(session: Session, parts: readonly Part[]): Promise<Redrive[]> {
+  const redrives: Redrive[] = [];
+  for (const part of parts) {
+    if (part.kind !== 'redrive') continue;
+    const { number } = part.redrive;
+    redrives.push(...(await reading.listRedrives(session, number + 1, 1)).filter((it) => it.number === number));
+  }
+  return redrives;
 }
 
 /** Counts that turn out to be wrong are counted anew, once: then they are right. */

@@ -18,12 +18,14 @@ import type {
   ParseEnded,
   QueueHead,
   QueueRead,
+  RedrivableQuery,
+  RedrivableRead,
   Reopened,
   ReopenFailed,
   Resolved,
   Schedule,
 } from '../protocols/effects.js';
-import { StoreError } from '../protocols/ports.js';
+import { StoreError, type StorePort } from '../protocols/ports.js';
 import { Sealed } from './inbox.js';
 import { type Runtime, reasonOf } from './runtime.js';
 
@@ -66,6 +68,7 @@ export function perform(effect: Effect, asker: Asker, runtime: Runtime, now: Ins
     case 'loadHost':
     case 'readQueue':
     case 'readBlocked':
+    case 'readRedrivable':
     case 'listHosts':
       return ask(effect, asker, runtime);
     case 'commit':
@@ -78,10 +81,20 @@ export function perform(effect: Effect, asker: Asker, runtime: Runtime, now: Ins
 
 type Question = Extract<
   Effect,
-  { readonly do: 'resolve' | 'fetch' | 'parse' | 'loadHost' | 'readQueue' | 'readBlocked' | 'listHosts' }
+  {
+    readonly do:
+      | 'resolve'
+      | 'fetch'
+      | 'parse'
+      | 'loadHost'
+      | 'readQueue'
+      | 'readBlocked'
+      | 'readRedrivable'
+      | 'listHosts';
+  }
 >;
 type Write = Extract<Effect, { readonly do: 'commit' | 'reopen' }>;
-type Answer = Resolved | FetchEnded | ParseEnded | HostLoaded | QueueRead | BlockedRead | HostsListed;
+type Answer = Resolved | FetchEnded | ParseEnded | HostLoaded | QueueRead | BlockedRead | RedrivableRead | HostsListed;
 type Written = Committed | CommitFailed | Reopened | ReopenFailed;
 
 /** Answered to the incarnation that asks. */
@@ -139,8 +152,22 @@ async function answerOf(question: Question, asker: Asker, { ports }: Runtime): P
       const { host, from, limit } = question;
       return { type: 'blockedRead', ...(await ports.store.readBlocked(host, from, limit)) };
     }
+    case 'readRedrivable': {
+      const { redrive, query } = question;
+      return { type: 'redrivableRead', redrive, after: query.after, page: await redrivable(ports.store, query) };
+    }
     case 'listHosts':
       return { type: 'hostsListed', ...(await ports.store.listHosts(question.after, question.limit)) };
+  }
+}
+
+/** A store that has failed says so, as it does to whoever reads a queue. */
+async function redrivable(store: StorePort, query: RedrivableQuery): Promise<RedrivableRead['page']> {
+  try {
+    return await store.readRedrivable(query);
+  } catch (error) {
+    if (error instanceof StoreError) return { failure: error.message };
+    throw error;
   }
 }
 
@@ -202,6 +229,13 @@ function failureOf(question: Question, detail: string, durationMs: number): Answ
       const rows = { entries: [], complete: false, notes: [], failure: detail };
       return { type: 'blockedRead', host: question.host, rows };
     }
+    case 'readRedrivable':
+      return {
+        type: 'redrivableRead',
+        redrive: question.redrive,
+        after: question.query.after,
+        page: { failure: detail },
+      };
     case 'listHosts':
       return { type: 'hostsListed', hosts: [], complete: false, notes: [], failure: detail };
   }

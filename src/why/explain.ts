@@ -15,7 +15,7 @@ import { hopsOf, REDIRECTS_MAX, timesAt } from '../policy/redirect-chain.js';
 import type { NextAction, Paragraph, Topic, WhyAnswer } from './answer.js';
 import { CODE_WORDS } from './codes.js';
 import type { WhyFacts } from './facts.js';
-import { hostOpensAtMs, type Situation, situationOf } from './situation.js';
+import { budgetWaitOf, hostOpensAtMs, type Situation, situationOf } from './situation.js';
 import { iso, moment, span } from './times.js';
 import * as topics from './topics.js';
 
@@ -63,7 +63,7 @@ function verdict(facts: WhyFacts, situation: Situation): string[] {
     case 'queued':
       return [queued(situation.record, nowMs), ...topics.nextTierWords(situation.record), ...hostWaits(facts)];
     case 'waiting':
-      return [waits(facts, situation), ...topics.nextTierWords(situation.record)];
+      return [waits(facts, situation), ...waitsForBudget(facts, situation), ...topics.nextTierWords(situation.record)];
     case 'parked':
       if (situation.for === 'browser') return [parkedForBrowser(situation.record, nowMs)];
       return [
@@ -113,6 +113,14 @@ function waits({ nowMs, terms }: WhyFacts, { record, dueAtMs }: Extract<Situatio
     dueAtMs === null ? 'It falls due later' : dueAtMs > nowMs ? `It falls due ${moment(dueAtMs, nowMs)}` : 'It is due';
   const delivery = terms === null ? '' : `, as delivery ${record.deliveries + 1} of ${terms.deliveriesMax}`;
   return `It waits for another try: ${cause}. ${due}${delivery}.`;
+}
+
+function waitsForBudget(facts: WhyFacts, { record, dueAtMs }: Extract<Situation, { is: 'waiting' }>): string[] {
+  const wait = budgetWaitOf(facts, record, dueAtMs);
+  if (wait === null) return [];
+  const until = `until about ${moment(wait.untilMs, facts.nowMs)}`;
+  const whose = wait.of === 'host' ? 'its host has used up its budget of retries' : 'all hosts together have';
+  return [`Beyond its due time it waits ${until}, as ${whose}; that costs no delivery.`];
 }
 
 function givenUp({ letter, record }: Extract<Situation, { is: 'dead' }>, nowMs: number): string[] {
@@ -183,7 +191,7 @@ function nextOf(facts: WhyFacts, situation: Situation): Next {
     case 'waiting':
       return {
         action: 'retry',
-        ...ahead(facts, situation.dueAtMs),
+        ...ahead(facts, dueWithBudgetMs(facts, situation)),
         reason: reasonToWait(facts, 'its wait is over then'),
       };
     case 'parked': {
@@ -201,6 +209,10 @@ function nextOf(facts: WhyFacts, situation: Situation): Next {
     case 'settled':
       return { action: 'none', atMs: null, reason: 'its visit is over' };
   }
+}
+
+function dueWithBudgetMs(facts: WhyFacts, { record, dueAtMs }: Extract<Situation, { is: 'waiting' }>): number | null {
+  return budgetWaitOf(facts, record, dueAtMs)?.untilMs ?? dueAtMs;
 }
 
 function nextOfUnseen({ refusal, disallowed }: Extract<Situation, { is: 'unseen' }>): Next {
@@ -307,7 +319,8 @@ const BY_RULE: ReadonlySet<Code> = new Set([
 ]);
 const TAKEN_BACK_ADVICE =
   'The rule that refused it no longer stands. It does not come back by itself: give it as a seed, with `seed --again`.';
-const AGAIN_ADVICE = 'When the cause is gone, `orbweaver seed --again` asks for it once more.';
+const AGAIN_ADVICE = 'When the cause is gone, `orbweaver redrive` asks for it once more.';
+
 function adviceFor(attempt: Pick<Attempt, 'code' | 'detail'> | undefined): string[] {
   if (attempt === undefined) return [];
   if (attempt.code === 'guard_refused' && attempt.detail !== undefined) return guardAdvice(attempt.detail);

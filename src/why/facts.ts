@@ -10,6 +10,7 @@ import type { Source, UrlKey, UrlRefusal } from '../domain/url.js';
 import type { FilterRefusal } from '../policy/url-filter.js';
 import type { AdmissionRefusal } from '../policy/admission.js';
 import type { CanonicalStep } from '../policy/canonical-steps.js';
+import type { RetryBudgetTerms } from '../policy/retry-budget.js';
 import type { OriginRobots } from '../policy/robots/freshness.js';
 import type { RobotsDecision } from '../policy/robots/match.js';
 import type { Scope } from '../policy/scope.js';
@@ -99,6 +100,8 @@ export interface RunTerms {
   readonly delayMs: number;
   readonly adaptiveFactor: number;
   readonly deliveriesMax: number;
+  /** Of this host. */
+  readonly retryBudget: RetryBudgetTerms;
 }
 
 /** What only a running crawl knows. */
@@ -113,6 +116,8 @@ export interface LiveFacts {
   readonly waits: { readonly why: string; readonly words: string } | null;
   /** Until when the browser service is given a rest; null where it is not. */
   readonly browserRestsUntilMs: number | null;
+  /** Until when the budget of retries of all hosts leaves none, about; null while it does. */
+  readonly retriesWaitUntilMs: number | null;
   /** An operator paused the crawl. */
   readonly paused: boolean;
   /** Why no permits are given; null while they are. */

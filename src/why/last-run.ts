@@ -1,5 +1,6 @@
 /** What the last run was told of its pace and patience, as the store keeps it: without it no delay could be explained. */
 import { type Config, configSchema } from '../config/schema.js';
+import { hostBudgetOf } from '../config/retry-budget.js';
 import type { HostName } from '../domain/host.js';
 import { hostDelayMs } from '../policy/delay.js';
 import type { RunTerms } from './facts.js';
@@ -25,5 +26,6 @@ export function termsOf({ politeness, retry }: Config, host: HostName): RunTerms
     delayMs: hostDelayMs(host, politeness),
     adaptiveFactor: politeness.adaptiveFactor,
     deliveriesMax: retry.deliveriesMax,
+    retryBudget: hostBudgetOf(retry),
   };
 }

@@ -11,12 +11,13 @@ export interface LiveMoment {
   readonly gateOpensAtMs: number | null;
   readonly waits: LiveFacts['waits'];
   readonly browserRestsUntilMs: number | null;
+  readonly retriesWaitUntilMs: number | null;
   readonly paused: boolean;
   readonly holds: readonly string[];
 }
 
 export function liveFacts(url: string, host: HostName, moment: LiveMoment): LiveFacts {
-  const { inFlight, gateOpensAtMs, waits, browserRestsUntilMs, paused, holds } = moment;
+  const { inFlight, gateOpensAtMs, waits, browserRestsUntilMs, retriesWaitUntilMs, paused, holds } = moment;
   const inFlightSinceMs = inFlight.get(url) ?? null;
   return {
     inFlightSinceMs,
@@ -24,6 +25,7 @@ export function liveFacts(url: string, host: HostName, moment: LiveMoment): Live
     gateOpensAtMs,
     waits,
     browserRestsUntilMs,
+    retriesWaitUntilMs,
     paused,
     held: holds[0] ?? null,
   };

@@ -6,6 +6,7 @@ import type { Attempt } from '../domain/outcome.js';
 import type { DeadLetter, UrlRecord } from '../domain/record.js';
 import type { UrlRefusal } from '../domain/url.js';
 import { askAgainAtMs, isParkedForBackend } from '../policy/parking.js';
+import { retryWaitsUntilMs } from '../policy/retry-budget.js';
 import { pages } from '../policy/robots/freshness.js';
 import type { RuleFacts, WhyFacts } from './facts.js';
 
@@ -57,6 +58,21 @@ export function situationOf(facts: WhyFacts): Situation {
     case 'refused':
       return { is: 'settled', record, last: record.attempts.at(-1) ?? null };
   }
+}
+
+/** Which budget a retry waits for beyond its due time, and until when about; null where none keeps it. */
+export function budgetWaitOf(
+  { host, terms, live, nowMs }: WhyFacts,
+  { deliveries }: UrlRecord,
+  dueAtMs: number | null,
+): { readonly of: 'host' | 'all'; readonly untilMs: number } | null {
+  if (deliveries === 0) return null;
+  const own = host?.snapshot.retryBudget ?? null;
+  const ownMs = own === null || terms === null ? null : retryWaitsUntilMs(own, terms.retryBudget, nowMs);
+  const allMs = live?.retriesWaitUntilMs ?? null;
+  const untilMs = Math.max(ownMs ?? 0, allMs ?? 0);
+  if (untilMs <= Math.max(nowMs, dueAtMs ?? nowMs)) return null;
+  return { of: ownMs === untilMs ? 'host' : 'all', untilMs };
 }
 
 function dueAtMsOf({ standing }: WhyFacts): number | null {

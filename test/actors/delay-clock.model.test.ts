@@ -28,6 +28,7 @@ const propsOf = (resumed: boolean): Props => ({
   addressDelayMs: ADDRESS_DELAY_MS,
   egress: null,
   backend: null,
+  retryBudget: null,
   resumed,
   rules: ANY_RULES,
 });
@@ -92,7 +93,15 @@ class Asks implements Command {
     const { host } = this;
     model.asking.add(host);
     const address = { address: '192.0.2.1', family: 4 } as const;
-    const ask = { host, address, addressClock: CLOCK_OF[host], tier: 1, priority: 2, delayMs: CONFIGURED_MS[host] };
+    const ask = {
+      host,
+      address,
+      addressClock: CLOCK_OF[host],
+      delivery: 'first',
+      tier: 1,
+      priority: 2,
+      delayMs: CONFIGURED_MS[host],
+    };
     real.tell(model, { type: 'settle', network: null, host, verdict: null, ask });
   }
   toString = () => `${this.host} asks`;

@@ -24,6 +24,7 @@ const permit = (number: number): Permit => ({
   address: ADDRESS,
   tier: 1,
   fetcher: 3,
+  delivery: 'first',
   expiresAtMs: 100,
   deadlineMs: 1_100,
   rules: ANY_RULES,

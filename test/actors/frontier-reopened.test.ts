@@ -14,6 +14,8 @@ const PROPS: Props = {
   seen: createBloom(1_000),
   totals: NO_TOTALS,
   nextSequence: 0,
+  redrives: [],
+  lastRedrive: 0,
   activeMin: 2,
   activeMax: 2,
   pagesMax: null,

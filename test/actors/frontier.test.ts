@@ -21,6 +21,8 @@ function props(changes: Partial<Props> = {}): Props {
     seen: createBloom(10_000),
     totals: NO_TOTALS,
     nextSequence: 100,
+    redrives: [],
+    lastRedrive: 0,
     activeMin: 2,
     activeMax: 2,
     pagesMax: null,

@@ -102,6 +102,7 @@ class Scene {
       address: ask.address,
       tier: ask.tier,
       fetcher: 0,
+      delivery: 'retry',
       expiresAtMs: nowMs + 5_000,
       deadlineMs: nowMs + 40_000,
       rules: ANY_RULES,

@@ -44,6 +44,7 @@ function grant(stage: LiveStage, rules: CrawlRules = ANY_RULES): number {
     address: { address: '192.0.2.1', family: 4 },
     tier: 1,
     fetcher: 0,
+    delivery: 'retry',
     expiresAtMs: stage.nowMs + 5_000,
     deadlineMs: stage.nowMs + 25_000,
     rules,

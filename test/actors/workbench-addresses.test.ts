@@ -17,6 +17,7 @@ const PROPS: Props = {
   addressDelayMs: ADDRESS_DELAY_MS,
   egress: null,
   backend: null,
+  retryBudget: null,
   resumed: false,
   rules: ANY_RULES,
 };
@@ -36,7 +37,7 @@ function ask(host: string, address: string, priority: PriorityClass = 2): Settle
     network: null,
     host,
     verdict: null,
-    ask: { host, address: { address, family }, addressClock, tier: 1, priority, delayMs: 1_000 },
+    ask: { host, address: { address, family }, addressClock, tier: 1, priority, delivery: 'first', delayMs: 1_000 },
   };
 }
 

@@ -28,6 +28,7 @@ const PROPS: Props = {
   rules: ANY_RULES,
   egress: null,
   backend: { failuresMax: FAILURES_MAX, restMs: REST_MS },
+  retryBudget: null,
 };
 
 interface Model {
@@ -131,6 +132,7 @@ class AskCommand implements fc.Command<Model, Bench> {
       address: { address: '192.0.2.1', family: 4 },
       // Some share an address: whoever waits for a browser holds up nobody.
       addressClock: host < 'd' ? '192.0.2.1' : null,
+      delivery: 'first',
       tier,
       priority: 2,
       delayMs: 10,

@@ -19,6 +19,7 @@ const PROPS: Props = {
   rules: ANY_RULES,
   egress: TERMS,
   backend: null,
+  retryBudget: null,
 };
 const DELAY_MS = 100;
 const NAME: Doubt = { what: 'name' };
@@ -67,7 +68,15 @@ class Bench {
 
   ask(host: string): void {
     const address = { address: '192.0.2.1', family: 4 } as const;
-    const ask = { host, address, addressClock: null, tier: 1, priority: 2, delayMs: DELAY_MS } as const;
+    const ask = {
+      host,
+      address,
+      addressClock: null,
+      tier: 1,
+      priority: 2,
+      delivery: 'first',
+      delayMs: DELAY_MS,
+    } as const;
     this.tell({ type: 'settle', host, verdict: null, network: null, ask });
   }
 

@@ -16,6 +16,7 @@ const PROPS: Props = {
   rules: ANY_RULES,
   egress: null,
   backend: null,
+  retryBudget: null,
 };
 const staged = (changes: Partial<Props> = {}) => new Stage(workbench, { ...PROPS, ...changes }, 0, drawsFrom(1));
 type Bench = ReturnType<typeof staged>;
@@ -25,7 +26,15 @@ const ask = (host: string, addressClock: string | null = null): Message => ({
   host,
   verdict: null,
   network: null,
-  ask: { host, address: { address: '192.0.2.1', family: 4 }, addressClock, tier: 1, priority: 2, delayMs: 1_000 },
+  ask: {
+    host,
+    address: { address: '192.0.2.1', family: 4 },
+    addressClock,
+    tier: 1,
+    priority: 2,
+    delivery: 'first',
+    delayMs: 1_000,
+  },
 });
 
 function described(stage: Bench, ...hosts: string[]): BenchFacts {
@@ -57,6 +66,7 @@ describe('the workbench describes itself', () => {
       slotsFree: 2,
       tiers: [{ tier: 1, slots: 2, free: 2, inLine: 0 }],
       backend: null,
+      retries: null,
       probing: null,
     });
   });

@@ -25,6 +25,7 @@ const PROPS: Props = {
   addressDelayMs: 0,
   egress: null,
   backend: null,
+  retryBudget: null,
   resumed: false,
   rules: ANY_RULES,
 };
@@ -134,6 +135,7 @@ class Asks implements Command {
       host: this.host,
       address,
       addressClock: null,
+      delivery: 'first' as const,
       tier: 1 as const,
       priority: this.priority,
       delayMs: 1_000,

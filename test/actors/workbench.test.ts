@@ -18,6 +18,7 @@ const PROPS: Props = {
   rules: ANY_RULES,
   egress: null,
   backend: null,
+  retryBudget: null,
 };
 
 const plain = (slots: number) => ({ 1: { slots, requestMsMax: 20_000 } });
@@ -34,6 +35,7 @@ const ask = (host: string, changes: Partial<NonNullable<Settle['ask']>> = {}): M
     host,
     address: { address: '192.0.2.1', family: 4 },
     addressClock: null,
+    delivery: 'first',
     tier: 1,
     priority: 2,
     delayMs: 1_000,
@@ -79,6 +81,7 @@ describe('P1, P2 permits', () => {
       tier: 1,
       fetcher: 0,
       expiresAtMs: 50 + PERMIT_LIFE_MS,
+      delivery: 'first',
       rules: ANY_RULES,
       deadlineMs: 50 + PERMIT_LIFE_MS + 20_000,
     });

@@ -48,7 +48,7 @@ function deskOver(
     terms: { delayMsOf: () => 1_000, adaptiveFactor: 0 },
     live,
     isPaused: false,
-    changes: { pause: unused, resume: unused, seed: unused, exclude: unused },
+    changes: { pause: unused, resume: unused, seed: unused, exclude: unused, redrive: unused, cancelRedrive: unused },
   });
 }
 

@@ -140,6 +140,7 @@ describe('the state of a crawl', () => {
     slotsFree: 2,
     tiers: [],
     backend: null,
+    retries: null,
     probing: null,
   } as const;
   const survey: Survey = { known: 1, ready: 1, waiting: 0, examined: [facts()], gates: new Map(), bench };

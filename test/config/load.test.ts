@@ -37,7 +37,13 @@ describe('layers', () => {
       openVisitsMax: 256,
       bodyBudgetBytes: 268_435_456,
     });
-    expect(config.retry).toEqual({ delaysSeconds: [2, 10, 30, 60, 120], deliveriesMax: 8 });
+    expect(config.retry).toEqual({
+      delaysSeconds: [2, 10, 30, 60, 120],
+      deliveriesMax: 8,
+      budgetShare: 0.2,
+      budgetPerHostAndMinute: 30,
+      budgetPerMinute: 600,
+    });
     expect([config.scope, config.maxDepth, config.waitSeconds, config.tls.ca]).toEqual(['site', null, 30, null]);
     expect(new Set(origins.values())).toEqual(new Set(['default']));
     expect(origins.size).toBe(OPTIONS.size);
@@ -191,7 +197,7 @@ describe('every option', () => {
   });
 
   it('with a number is among those whose bounds are tried', () => {
-    expect(numeric.map(([key]) => key)).toHaveLength(38);
+    expect(numeric.map(([key]) => key)).toHaveLength(41);
   });
 
   it.each(numeric)('%s holds from %d to %d and not beyond', (key, least, most, step) => {

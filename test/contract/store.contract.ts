@@ -79,6 +79,8 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
         batch: 0,
         nextSequence: 0,
         settings: NO_SETTINGS,
+        redrives: [],
+        lastRedrive: 0,
         unclean: false,
         notes: [],
       });
@@ -319,6 +321,8 @@ export function storeContract(name: string, makeGround: () => Promise<StoreGroun
         batch: 2,
         nextSequence: 43,
         settings: NO_SETTINGS,
+        redrives: [],
+        lastRedrive: 0,
         unclean: false,
         notes: [],
       });

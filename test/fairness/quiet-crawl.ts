@@ -135,12 +135,13 @@ export class QuietCrawl {
     const { seed, options = [], expectedUrls = 100_000 } = this.settings;
     const store = this.timed(await this.open());
     const { config } = loadConfig({ cores: 2, assignments: [...OPTIONS, ...options] });
-    const { totals, batch, nextSequence, settings, unclean } = store.opened();
+    const { totals, batch, nextSequence, settings, redrives, lastRedrive, unclean } = store.opened();
     const seen = createBloom(Math.max(expectedUrls, 2 * totals.urls));
     await store.eachKey((key) => seen.add(key));
     const chance = this.simulation.random.fork(`chance ${this.owner}`);
     const startedAtMs = Math.floor(this.simulation.wallMs);
-    const inherited = { totals, batch, nextSequence, settings, unclean, seen, startedAtMs };
+    const first = { totals, batch, nextSequence, settings, redrives, lastRedrive, unclean };
+    const inherited = { ...first, seen, startedAtMs };
     const plan = planTree({ config, pagesMax: null, endless: true }, 'orbweaver', inherited);
     this.kernel = createKernel(engineTree(plan), {
       clock: { monotonicMs: () => this.simulation.monotonicMs, wallMs: () => Math.floor(this.simulation.wallMs) },
@@ -198,6 +199,8 @@ export class QuietCrawl {
       readStanding: (record, rowsMax) => inner.readStanding(record, rowsMax),
       readDead: (key, host) => inner.readDead(key, host),
       listDead: () => Promise.resolve({ letters: [], next: null }),
+      readRedrivable: () => Promise.resolve({ letters: [], robots: new Map(), next: null }),
+      listRedrives: () => Promise.resolve([]),
       noteRun: (told) => inner.noteRun(told),
       lastRun: () => inner.lastRun(),
       listSummaries: (after, limit) => inner.listSummaries(after, limit),

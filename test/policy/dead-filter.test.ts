@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DeadLetter } from '../../src/domain/record.js';
-import { type DeadFilter, meets } from '../../src/policy/dead-filter.js';
+import type { DeadFilter } from '../../src/domain/redrive.js';
+import { meets } from '../../src/policy/dead-filter.js';
 
 const letter: DeadLetter = {
   url: 'http://a.test/1',

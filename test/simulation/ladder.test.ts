@@ -38,6 +38,7 @@ const request = (tier: TieredRequest['tier'], changes: Partial<TieredRequest> = 
   endedAtMs: 1,
   answer: 200,
   isDoor: false,
+  isFailure: false,
   ...changes,
 });
 

@@ -12,6 +12,7 @@ const QUIET = {
   hostFaults: 0,
   oddities: 0,
   openings: false,
+  mending: 0,
   walls: 0,
   doors: 0,
   logins: false,

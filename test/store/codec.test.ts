@@ -60,6 +60,7 @@ const CLIMBED: HostSnapshot = {
     },
   },
   browserTime: { day: 20_000, usedMs: 599_999 },
+  retryBudget: { left: -0.75, atMs: 1_700_000_000_001 },
 };
 
 describe('the codec of rows', () => {
@@ -181,6 +182,7 @@ describe('the codec of rows', () => {
       ...SNAPSHOT,
       ladder: { need: null, clearance: null },
       browserTime: { day: 0, usedMs: 0 },
+      retryBudget: null,
     });
   });
 

@@ -68,6 +68,7 @@ export const SNAPSHOT = {
   stamp: { boot: 7, uptimeMs: 8, wallMs: 9 },
   ladder: { need: null, clearance: null },
   browserTime: { day: 0, usedMs: 0 },
+  retryBudget: null,
 } as HostSnapshot;
 
 export function hostPart(host: string, changes: Partial<HostPart> = {}): HostPart {

@@ -40,6 +40,8 @@ export function portDoubles(overrides: Overrides = {}): PortDoubles {
     readStanding: never,
     readDead: never,
     listDead: never,
+    readRedrivable: never,
+    listRedrives: never,
     noteRun: never,
     lastRun: never,
     readSettings: never,

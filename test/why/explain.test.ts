@@ -43,10 +43,16 @@ const RUNNING = {
   gateOpensAtMs: null,
   waits: null,
   browserRestsUntilMs: null,
+  retriesWaitUntilMs: null,
   paused: false,
   held: null,
 } as const;
-const TERMS = { delayMs: 1_000, adaptiveFactor: 0, deliveriesMax: 8 } as const;
+const TERMS = {
+  delayMs: 1_000,
+  adaptiveFactor: 0,
+  deliveriesMax: 8,
+  retryBudget: { share: 0.2, perMinute: 30 },
+} as const;
 
 function hostOf(queued: number, snapshot: Partial<typeof UNTOUCHED> = {}): NonNullable<WhyFacts['host']> {
   const ready = [0, 0, queued, 0, 0, 0, 0, 0];
@@ -535,6 +541,7 @@ const anyFacts: fc.Arbitrary<WhyFacts> = fc
         gateOpensAtMs: nullable(anyTime),
         waits: nullable(fc.record({ why: fc.string(), words: fc.string() })),
         browserRestsUntilMs: nullable(anyTime),
+        retriesWaitUntilMs: nullable(anyTime),
         paused: fc.boolean(),
         held: nullable(fc.string()),
       }),

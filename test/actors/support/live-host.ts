@@ -51,7 +51,16 @@ export function grant(stage: LiveStage): number {
   const { nowMs } = stage;
   const address = { address: '192.0.2.1', family: 4 } as const;
   const times = { expiresAtMs: nowMs + 5_000, deadlineMs: nowMs + 25_000 };
-  const permit: Permit = { number, host: NAME, address, tier: 1, fetcher: 0, rules: ANY_RULES, ...times };
+  const permit: Permit = {
+    number,
+    host: NAME,
+    address,
+    tier: 1,
+    fetcher: 0,
+    delivery: 'retry',
+    rules: ANY_RULES,
+    ...times,
+  };
   stage.tell({ type: 'granted', permit });
   stage.take();
   return number;
