@@ -19,7 +19,11 @@ export interface BenchResult {
   /** CPU time of a page by stage, in µs. */
   readonly cpuMicrosPerPage?: Figures;
   /** Of a bench that compares: the figures of each of its subjects. */
-  readonly subjects?: Readonly<Record<string, { readonly figures: Figures; readonly cpuMicrosPerPage: Figures }>>;
+  readonly subjects?: Readonly<Record<string, { readonly figures: Figures; readonly cpuMicrosPerPage?: Figures }>>;
+  /** What should have held of figures that are the same on every machine, and does not: each in words. */
+  readonly broken?: readonly string[];
+  /** An SVG image. */
+  readonly plot?: string;
 }
 
 /** A bench file exports this as `run`. */

@@ -1,6 +1,7 @@
 /**
- * `npm run bench -- NAME [--pages N] [--hosts N] [--bytes N] [--links N] [--rounds N] [--json FILE]`: runs one bench,
- * prints its figures, and writes them down where asked.
+ * `npm run bench -- NAME [--pages N] [--hosts N] [--bytes N] [--links N] [--rounds N] [--json FILE] [--plot FILE]`: runs
+ * one bench, prints its figures, and writes them down where asked, or as an SVG image. Exit status 1: what must hold of
+ * them does not.
  *
  * One bench a process, so that none inherits another's heap or compiled code.
  */
@@ -14,6 +15,8 @@ import type { Bench, BenchResult, Figures } from './result.js';
 const BENCHES: Readonly<Record<string, () => Promise<{ readonly run: Bench }>>> = {
   'address-clock': () => import('./address-clock.js'),
   fairness: () => import('./fairness.js'),
+  incident: () => import('./incident.js'),
+  'incident-real': () => import('./incident-real.js'),
   'hot-host': () => import('./hot-host.js'),
   nesting: () => import('./nesting.js'),
   passivation: () => import('./passivation.js'),
@@ -34,7 +37,7 @@ async function main(): Promise<number> {
   if (load === undefined || positionals.length !== 1 || wrong) {
     const numbers = NUMBERS.map((key) => `[--${key} N]`).join(' ');
     console.error(
-      `usage: npm run bench -- NAME ${numbers} [--json FILE]; NAME is one of ${Object.keys(BENCHES).join(', ')}`,
+      `usage: npm run bench -- NAME ${numbers} [--json FILE] [--plot FILE]; NAME is one of ${Object.keys(BENCHES).join(', ')}`,
     );
     return 2;
   }
@@ -48,14 +51,17 @@ async function main(): Promise<number> {
     rounds: numberOf('rounds'),
   });
   print(result);
-  if (values.json !== undefined) write(values.json, result);
-  return 0;
+  const { plot, ...written } = result;
+  if (values.json !== undefined) write(values.json, written);
+  if (values.plot !== undefined) draw(values.plot, plot);
+  for (const what of result.broken ?? []) console.error(`NOT HELD: ${what}`);
+  return (result.broken ?? []).length === 0 ? 0 : 1;
 }
 
 /** What is not understood is as good as no name: the usage is said. */
 function parsed() {
   const text = { type: 'string' } as const;
-  const options = { json: text, pages: text, hosts: text, bytes: text, links: text, rounds: text };
+  const options = { json: text, pages: text, hosts: text, bytes: text, links: text, rounds: text, plot: text };
   try {
     return parseArgs({ allowPositionals: true, options });
   } catch {
@@ -67,7 +73,8 @@ function print({ name, figures, cpuMicrosPerPage, subjects }: BenchResult): void
   console.log(`${name}\n\n${table(Object.entries(figures))}`);
   if (subjects !== undefined) {
     console.log(`\n${compare(Object.entries(subjects).map(([subject, { figures }]) => [subject, figures]))}`);
-    for (const [subject, { cpuMicrosPerPage }] of Object.entries(subjects)) printStages(subject, cpuMicrosPerPage);
+    for (const [subject, { cpuMicrosPerPage }] of Object.entries(subjects))
+      if (cpuMicrosPerPage !== undefined) printStages(subject, cpuMicrosPerPage);
   }
   if (cpuMicrosPerPage !== undefined) printStages('CPU by stage', cpuMicrosPerPage);
 }
@@ -91,7 +98,13 @@ function printStages(title: string, stages: Figures): void {
   console.log(`\n${table([[title, 'µs a page', 'share'], ...rows])}`);
 }
 
-function write(path: string, result: BenchResult): void {
+function draw(path: string, plot: string | undefined): void {
+  if (plot === undefined) return console.error('this bench draws nothing');
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, plot);
+}
+
+function write(path: string, result: Omit<BenchResult, 'plot'>): void {
   const machine = { node: process.version, cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length };
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `${JSON.stringify({ ...result, machine }, null, 2)}\n`);

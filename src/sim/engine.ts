@@ -44,14 +44,17 @@ const BROWSERS: readonly string[] = [
   'browser.secondsPerHostAndDay=7200',
 ];
 const EXPECTED_URLS = 10_000;
+/** So that in a large web none of its links is taken for a known one. */
+const EXPECTED_PER_PAGE = 20;
 /** Small, so that files are changed. */
 const ARCHIVE_BYTES_MAX = 40_000;
 
-export function productionEngine(): Engine {
+/** @param options beside those that every simulated crawl has, as in `browser.breaker=false` */
+export function productionEngine(options: readonly string[] = []): Engine {
   return {
     createMemory: (simulation, { medium }) =>
       medium === 'disk' ? new DiskMemory(new RealMedium(simulation)) : new ProductionMemory(simulation),
-    boot: (composition) => bootProduction(composition),
+    boot: (composition) => bootProduction({ ...composition, options }),
     // Time stands still in a parse: it takes what the parser threads' event takes.
     parse: (task) => parse(task, () => 0),
   };
@@ -169,7 +172,11 @@ function recordsIn(bytes: Buffer): string | null {
   }
 }
 
-function bootProduction(composition: Composition): RunningCrawl {
+interface Configured extends Composition {
+  readonly options: readonly string[];
+}
+
+function bootProduction(composition: Configured): RunningCrawl {
   let interrupt = (): void => {};
   const told = new Wishes();
   const interrupted = new Promise<EndReason>((resolve) => {
@@ -216,7 +223,7 @@ class Wishes {
 
 /** Opens, runs until the end or the interrupt, drains, closes: the steps of the production root, in its order. */
 async function runProduction(
-  composition: Composition,
+  composition: Configured,
   interrupted: Promise<EndReason>,
   told: Wishes,
   onKernel: (kernel: Kernel) => void,
@@ -225,7 +232,7 @@ async function runProduction(
   // What an earlier life's clock had come to is left out: the silences that it kept stand beside each host.
   const ports = { ...composition.ports, clock: steadyClock(composition.ports.clock, null, () => {}) };
   const { totals, batch, nextSequence, settings, redrives, lastRedrive, unclean } = ports.store.opened();
-  const seen = createBloom(Math.max(EXPECTED_URLS, 2 * totals.urls));
+  const seen = createBloom(Math.max(EXPECTED_URLS, 2 * totals.urls, EXPECTED_PER_PAGE * composition.settings.pages));
   await ports.store.eachKey((key) => seen.add(key));
   const candidates = seeds.map(seedOf);
   const endless = composition.settings.forMs > 0;
@@ -284,7 +291,8 @@ function seedOf(url: string) {
 
 function configOf({
   settings: { delayMs, addressDelayMs, adaptiveFactor, doors, retriesPerMinute },
-}: Composition): Config {
+  options,
+}: Configured): Config {
   const set = [
     `politeness.delayMs=${delayMs}`,
     `politeness.addressDelayMs=${addressDelayMs}`,
@@ -296,6 +304,7 @@ function configOf({
     ...(doors > 0 ? BROWSERS : []),
     ...(retriesPerMinute > 0 ? ['retry.budgetShare=0', `retry.budgetPerHostAndMinute=${retriesPerMinute}`] : []),
     `userAgent=${USER_AGENT}`,
+    ...options,
   ];
   return loadConfig({ cores: 2, assignments: set }).config;
 }

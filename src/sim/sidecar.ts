@@ -16,6 +16,8 @@ export interface Illness {
   readonly untilMs: number;
   /** Every call fails at once, or none is answered. */
   readonly how: 'errors' | 'hangs';
+  /** Of so many calls one works all the same; absent: none does. */
+  readonly sparesOneOf?: number;
 }
 
 export interface Call {
@@ -42,7 +44,7 @@ export function createSidecar(simulation: Simulation, illnesses: readonly Illnes
     const { nowMs, owner } = simulation;
     const call: Call = { owner, url: request.url, beganAtMs: nowMs, endedAtMs: null, outcome: null };
     calls.push(call);
-    const illness = illnesses.find(({ fromMs, untilMs }) => nowMs >= fromMs && nowMs < untilMs);
+    const illness = illnesses.find((one) => isIn(one, nowMs) && calls.length % (one.sparesOneOf ?? Infinity) !== 0);
     const result =
       illness === undefined
         ? await web.fetch(request, signal)
@@ -57,6 +59,10 @@ export function createSidecar(simulation: Simulation, illnesses: readonly Illnes
     return page;
   };
   return { calls, port: { fetch: browse, release: (bytes) => web.release(bytes) } };
+}
+
+function isIn({ fromMs, untilMs }: Illness, nowMs: number): boolean {
+  return nowMs >= fromMs && nowMs < untilMs;
 }
 
 function suffer(

@@ -30,7 +30,7 @@ import { isPlain, judgeCut } from './cut.js';
 import { judgeDisk, judgeLog, keyOf, type PageTold } from './verdict.js';
 import { judgeCalls, judgeRequests } from './ladder-verdict.js';
 import { judgeRetries } from './retry-verdict.js';
-import { createSidecar, type Sidecar } from './sidecar.js';
+import { type Call, createSidecar, type Illness, type Sidecar } from './sidecar.js';
 import { createWeb, type SimulatedWeb } from './web.js';
 
 /** What the universe needs of the engine under test. */
@@ -102,6 +102,8 @@ export interface UniverseResult {
   readonly commits: number;
   /** Lines of pages.jsonl. */
   readonly pages: number;
+  /** Dead letters that are left. */
+  readonly dead: number;
   readonly pagesExpected: number;
   /** URLs to which the world was so bad that they need not have been had. */
   readonly pardoned: number;
@@ -117,6 +119,8 @@ export interface Evidence {
   readonly settings: UniverseSettings;
   readonly landscape: Landscape;
   readonly log: readonly WitnessEvent[];
+  /** Of the browser service. */
+  readonly calls: readonly Call[];
   readonly plan: Plan;
   readonly moments: readonly Moment[];
   readonly trace: readonly string[];
@@ -156,9 +160,19 @@ const EVENTS_AN_ILL_HOUR = 1_000;
 /** A crawl that says `only-waiting` is started again after this, as by a timer of the operator's. */
 const WAITING_MS = 600_000;
 
-export async function runUniverse(partial: Partial<UniverseSettings>, engine: Engine): Promise<UniverseResult> {
+/** A world that is set up by hand: what else would be drawn of the settings. */
+export interface StagedWorld {
+  readonly landscape: Landscape;
+  readonly illnesses: readonly Illness[];
+}
+
+export async function runUniverse(
+  partial: Partial<UniverseSettings>,
+  engine: Engine,
+  staged: StagedWorld | null = null,
+): Promise<UniverseResult> {
   const settings = { ...UNIVERSE_DEFAULTS, ...partial };
-  return new Universe(settings, engine).run();
+  return new Universe(settings, engine, staged).run();
 }
 
 class Universe {
@@ -194,6 +208,7 @@ class Universe {
     workerCrashes: 0,
     rounds: 0,
     pages: 0,
+    dead: 0,
   };
   /** The last time that it was. */
   #frozen = { fromMs: 0, untilMs: 0 };
@@ -205,13 +220,14 @@ class Universe {
   /** The life that is going on; null between two. */
   #life: Life | null = null;
 
-  constructor(settings: UniverseSettings, engine: Engine) {
+  constructor(settings: UniverseSettings, engine: Engine, staged: StagedWorld | null) {
     const { seed, eventsMax, simulatedMsMax, traceLinesKept } = settings;
     this.#settings = settings;
     this.#engine = engine;
     this.#simulation = createSimulation({ seed, eventsMax, simulatedMsMax, traceLinesKept });
-    this.#landscape = drawLandscape(settings);
-    this.#plan = drawPlan(settings, this.#simulation.random.fork('plan'));
+    this.#landscape = staged?.landscape ?? drawLandscape(settings);
+    const plan = drawPlan(settings, this.#simulation.random.fork('plan'));
+    this.#plan = staged === null ? plan : { ...plan, illnesses: staged.illnesses };
     this.#web = createWeb(this.#simulation, this.#landscape, settings);
     this.#sidecar = createSidecar(this.#simulation, this.#plan.illnesses, this.#web.net);
     this.#operators = this.#hireOperators();
@@ -575,6 +591,7 @@ class Universe {
     const store = await this.#memory.open();
     const pages = await this.#memory.readPages();
     this.#tally.pages = pages.length;
+    this.#tally.dead = store.opened().totals.dead;
     const setbacksOf = (url: string): number => this.#web.setbacksOf(url);
     const cuts = this.#web.cuts.filter(isPlain);
     const [settings, landscape, truth] = [this.#settings, this.#landscape, this.#truth()];
@@ -636,6 +653,7 @@ class Universe {
       incarnations: this.#owner,
       commits: this.#disk.commits,
       pages: this.#tally.pages,
+      dead: this.#tally.dead,
       pagesExpected: this.#truth().committed.size,
       pardoned: this.#tally.pardoned,
       repeatsExcused: verdict.stats.repeatsExcused,
@@ -645,6 +663,7 @@ class Universe {
         settings: this.#settings,
         landscape: this.#landscape,
         log: this.#web.log,
+        calls: this.#sidecar.calls,
         plan: this.#plan,
         moments: this.#moments,
         trace: this.#simulation.recentTrace(),
