@@ -34,6 +34,7 @@ import { type GuardRules, guardRules } from './net/guard.js';
 import { createHttpClient, type HttpClient } from './net/http.js';
 import { createImpersonator, type Impersonator } from './net/impersonator.js';
 import { createSidecarClient, type SidecarClient } from './net/sidecar-client.js';
+import { tokenIn } from './sidecar/token.js';
 import { candidate, isRefused } from './page/candidate.js';
 import { takeNotes } from './page/in-hand.js';
 import { loadPlugIns } from './page/plug-ins.js';
@@ -465,7 +466,8 @@ function browserTier(
   if (browser.endpoint === null) return null;
   const { endpoint, trustBackend: trusted } = browser;
   const trust = { guard, secureContext: secureContextOf(undefined) };
-  return createSidecarClient({ endpoint, trusted, trust, names, clock: SYSTEM_CLOCK });
+  const token = tokenIn(process.env);
+  return createSidecarClient({ endpoint, token, trusted, trust, names, clock: SYSTEM_CLOCK });
 }
 
 function egressTermsOf({ egress }: Config): EgressTerms | null {

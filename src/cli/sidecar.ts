@@ -11,6 +11,7 @@ import {
   withJsonOption,
   withLogOptions,
 } from './options.js';
+import { tokenIn, TOKEN_VARIABLE } from '../sidecar/token.js';
 import { requiredProductToken } from './product-token.js';
 import { examples } from './program.js';
 import { CommandError, EXIT, type ExitCode, printJson, type Terminal, untilInterrupted } from './terminal.js';
@@ -25,8 +26,6 @@ interface SidecarOptions extends ConfigOptions, LogOptions {
   readonly json: boolean;
 }
 
-/** The environment, as a token on the command line is there for all to see. */
-const TOKEN_VARIABLE = 'SIDECAR_TOKEN';
 const TOKEN_CHARACTERS_MIN = 16;
 const SUB_REQUESTS_MAX = 30;
 const MEMORY_MIB = 1_500;
@@ -135,17 +134,17 @@ async function doorsBy(config: Config): Promise<VisitTerms['isDoor']> {
 
 /** Null: none is asked for. */
 function tokenFor({ host }: SidecarOptions): string | null {
-  const token = process.env[TOKEN_VARIABLE] ?? '';
-  if (token !== '' && token.length < TOKEN_CHARACTERS_MIN) {
+  const token = tokenIn(process.env);
+  if (token !== null && token.length < TOKEN_CHARACTERS_MIN) {
     const message = `the token has fewer than ${TOKEN_CHARACTERS_MIN} characters`;
     throw new CommandError('token_short', message, EXIT.usage, TOKEN_VARIABLE, 'as of `openssl rand -hex 16`');
   }
-  if (token === '' && !LOOPBACK.test(host)) {
+  if (token === null && !LOOPBACK.test(host)) {
     const message = 'whoever reaches this address could browse through this machine';
     const advice = `set ${TOKEN_VARIABLE}, or listen on 127.0.0.1`;
     throw new CommandError('token_missing', message, EXIT.usage, `--host ${host}`, advice);
   }
-  return token === '' ? null : token;
+  return token;
 }
 
 function noChromium(given: string | undefined): CommandError {

@@ -23,6 +23,9 @@ interface Overrides {
   readonly exclusions?: number;
   readonly sowings?: number;
   readonly diskErrors?: number;
+  readonly doors?: number;
+  readonly illnesses?: number;
+  readonly redrives?: number;
 }
 
 interface SimOptions extends Overrides {
@@ -70,6 +73,9 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
     .option('--exclusions <n>', 'parts of the web excluded by command, each taken back', count)
     .option('--sowings <n>', 'times that seeds are brought while it runs', count)
     .option('--disk-errors <n>', 'writes that fail', count)
+    .option('--doors <share>', 'of hosts (0 to 1) whose pages a plain request does not get', share)
+    .option('--illnesses <n>', 'times in which the browser service fails or hangs', count)
+    .option('--redrives <n>', 'times that dead letters are brought back by command', count)
     .option('--disk', 'over a real LevelDB and real files instead of memory', false)
     .option('--universe <json>', 'the one universe with these settings, as a failing one prints them', settingsOf)
     .option('--no-shrink', 'tell a failing universe as it is')
@@ -77,6 +83,7 @@ export function simCommand(terminal: Terminal, ended: (exit: ExitCode) => void):
       examples(
         ['sim --seeds 100', 'a hundred small universes, each with other troubles'],
         ['sim --days 1 --hosts 100', 'a day of a web of a hundred hosts, in some minutes'],
+        ['sim --seeds 50 --doors 0.7 --illnesses 3', 'refusals, and a browser service that is not always well'],
         ['sim --seed 7 --kills 20 --disk', 'many deaths, over a real LevelDB and real files'],
       ),
     );
@@ -115,6 +122,12 @@ function refuseConflicts(command: Command): void {
       `leave --${other} out`,
     );
   }
+}
+
+function share(text: string): number {
+  const value = Number(text);
+  if (/^[\d.]+$/.test(text) && value >= 0 && value <= 1) return value;
+  throw new InvalidArgumentError('expected a share from 0 to 1, as in 0.7.');
 }
 
 function settingsOf(text: string): Partial<UniverseSettings> {
@@ -160,8 +173,9 @@ async function settingsFor(seed: number, options: SimOptions): Promise<Partial<U
 
 function overridden({ diskErrors, ...options }: SimOptions): Partial<UniverseSettings> {
   const { hosts, pages, kills, powerLosses, actorCrashes, cuts, pauses, exclusions, sowings } = options;
+  const { doors, illnesses, redrives } = options;
   const given = { hosts, pages, kills, powerLosses, actorCrashes, cuts, pauses, exclusions, sowings };
-  const all = { ...given, storeErrors: diskErrors };
+  const all = { ...given, doors, illnesses, redrives, storeErrors: diskErrors };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }
 

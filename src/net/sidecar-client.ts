@@ -28,6 +28,8 @@ import { type GuardedProxy, type GuardedProxyOptions, openGuardedProxy } from '.
 export interface SidecarClientOptions extends Pick<GuardedProxyOptions, 'trust' | 'names'> {
   /** As in `http://127.0.0.1:8191/v1`. */
   readonly endpoint: string;
+  /** Shown to the service with each call; null: it asks for none. */
+  readonly token: string | null;
   /** The service guards its own connections, or none are wanted. */
   readonly trusted: boolean;
   readonly clock: { monotonicMs(): number };
@@ -173,10 +175,14 @@ class Client implements SidecarClient {
       cmd: 'request.get',
       url: request.url,
       maxTimeout: Math.max(1_000, request.deadlineMs - HEADROOM_MS),
+      // P6: ours does not follow them; of one that does, what it came to is known by its URL.
+      redirects: 'told',
       ...askedOf(request.headers),
       ...(proxy === null ? {} : { proxy: { url: proxy.url } }),
     });
-    const headers = { 'content-type': 'application/json' };
+    const { token } = this.#options;
+    const authorization = token === null ? {} : { authorization: `Bearer ${token}` };
+    const headers = { 'content-type': 'application/json', ...authorization };
     const answer = await ask(this.#options.endpoint, {
       method: 'POST',
       dispatcher: this.#agent,

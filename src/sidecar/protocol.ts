@@ -1,8 +1,9 @@
 /**
  * The FlareSolverr v1 protocol, as far as it is spoken here: one POST a page, all in JSON.
  *
- * Its names are given, `maxTimeout` in milliseconds and cookies with `expires` in seconds. `headers` and `userAgent` are
- * ours beside it; who does not know them leaves them out.
+ * Its names are given, `maxTimeout` in milliseconds and cookies with `expires` in seconds. `headers`, `userAgent` and
+ * `redirects` are ours beside it; who does not know them leaves them out. Redirects that are to be told are answered with
+ * 302 and a `location`: whoever asked goes there himself.
  */
 import { z } from 'zod';
 
@@ -38,6 +39,7 @@ export const ASKED = z.discriminatedUnion('cmd', [
     proxy: proxy.optional(),
     session: z.string().min(1).max(SESSION_CHARACTERS_MAX).optional(),
     returnOnlyCookies: z.boolean().default(false),
+    redirects: z.enum(['followed', 'told']).default('followed'),
   }),
   z.object({
     cmd: z.literal('sessions.create'),

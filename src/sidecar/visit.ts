@@ -11,10 +11,12 @@
  * 2. A page of which anything came is told before its time is over, as it is then: a picture that never comes, or a door
  *    that never opens, are the page's and no fault of the browser.
  * 3. What the browser shows in a page's stead, as of its own errors, is never told as the page.
- * 4. Markup, URL and answer that are told belong to one document: a page that goes on meanwhile is looked at again.
+ * 4. Where redirects are to be told, no document is asked for but the page's own.
+ * 5. Markup, URL and answer that are told belong to one document: a page that goes on meanwhile is looked at again.
  */
 import type { Browser, BrowserContext, Page, Request, Response, Route } from 'playwright-core';
 import { type Solution, type SolvedCookie, type VisitAsked, VisitError } from './protocol.js';
+import { holdToWay } from './way.js';
 
 export interface VisitTerms {
   /** Where all of its connections go through. */
@@ -58,7 +60,7 @@ const REASON_CHARACTERS_MAX = 200;
  */
 export async function visit(
   context: BrowserContext,
-  asked: Pick<VisitAsked, 'url' | 'returnOnlyCookies'>,
+  asked: Pick<VisitAsked, 'url' | 'returnOnlyCookies' | 'redirects'>,
   terms: VisitTerms,
   timeMs: number,
 ): Promise<Solution> {
@@ -71,9 +73,33 @@ export async function visit(
   crashed.catch(() => {});
   const watched = await watch(context, page, terms);
   await holdCookies(context, terms.cookies, asked.url);
+  const left = asked.redirects === 'told' ? await redirected(context, page, asked.url) : null;
   const found = open(page, asked, terms, watched, leftMs).then((seen) => tell(context, page, asked, seen));
-  found.catch(() => {});
-  return Promise.race([found, crashed]);
+  // One that was stopped on its way fails, or shows what was there before.
+  const ended = found.then(
+    (solution) => left?.solution() ?? solution,
+    (error: unknown) => left?.solution() ?? Promise.reject(error),
+  );
+  ended.catch(() => {});
+  return Promise.race([...(left === null ? [] : [left.told]), ended, crashed]);
+}
+
+/** P6: what a server answers that sends its visitor elsewhere, whatever it was that did. `solution`: null while nothing did. */
+async function redirected(context: BrowserContext, page: Page, url: string) {
+  let solution: Promise<Solution> | null = null;
+  const { left } = await holdToWay(context, page, url);
+  const answer = async (location: string): Promise<Solution> => {
+    const { cookies, userAgent } = await heldBy(context, page);
+    return { url, status: 302, headers: { location }, response: '', cookies, userAgent };
+  };
+  const told = new Promise<Solution>((resolve) => {
+    void left.then((location) => {
+      solution = answer(location);
+      resolve(solution);
+    });
+  });
+  told.catch(() => {});
+  return { told, solution: () => solution };
 }
 
 /** A document as it was at one moment, and the answer that it came with. */
@@ -214,13 +240,23 @@ async function tell(
   { url, markup, answer }: Seen,
 ): Promise<Solution> {
   if (!/^https?:/.test(url)) throw new VisitError('navigation_failed', `it came to ${url.slice(0, 100)}`);
-  const cookies = await context.cookies();
-  const userAgent = await page.evaluate<string>('navigator.userAgent').catch(() => '');
+  const { cookies, userAgent } = await heldBy(context, page);
   return {
     url,
     status: answer.status(),
     headers: await answer.allHeaders().catch(() => ({})),
     response: returnOnlyCookies ? null : markup,
+    cookies,
+    userAgent,
+  };
+}
+
+/** What it was let in with. */
+async function heldBy(context: BrowserContext, page: Page): Promise<Pick<Solution, 'cookies' | 'userAgent'>> {
+  const cookies = await context.cookies();
+  const userAgent = await page.evaluate<string>('navigator.userAgent').catch(() => '');
+  return {
+    userAgent,
     cookies: cookies.map(
       ({ name, value, domain, path, expires, httpOnly, secure, sameSite }): SolvedCookie => ({
         name,
@@ -233,7 +269,6 @@ async function tell(
         sameSite,
       }),
     ),
-    userAgent,
   };
 }
 

@@ -67,6 +67,41 @@ describe.skipIf(CHROMIUM === null)('a sidecar with a real Chromium', () => {
     expect(site.asked.filter((path) => path === '/again')).toHaveLength(6);
   });
 
+  it.each([
+    ['/moved', '/'],
+    ['/moved-away', 'other:/elsewhere'],
+    ['/script-away', 'other:/elsewhere'],
+    ['/refresh-away', 'other:/elsewhere'],
+    ['/form-away', 'other:/elsewhere'],
+    ['/script-on', '/two?x=1'],
+  ])('P4, P6: %s leads elsewhere, which is told and not asked for', async (path, to) => {
+    const [host, target] = to.startsWith('other:') ? ['other.test', to.slice('other:'.length)] : ['site.test', to];
+    const before = site.asked.length;
+    const url = `http://site.test:${site.port}${path}`;
+    const { status, solution } = await sidecar.ask({ cmd: 'request.get', url, maxTimeout: 10_000, redirects: 'told' });
+    expect({ status, solution }).toMatchObject({
+      status: 'ok',
+      solution: { url, status: 302, headers: { location: `http://${host}:${site.port}${target}` } },
+    });
+    expect(site.asked.slice(before).filter((asked) => asked !== '/favicon.ico')).toEqual([path]);
+  });
+
+  it('R2: to itself it may go all the same, and so a door is passed', async () => {
+    const told = (path: string) => {
+      const url = `http://site.test:${site.port}${path}`;
+      return sidecar.ask({ cmd: 'request.get', url, maxTimeout: 10_000, redirects: 'told' });
+    };
+    expect(await told('/door-300')).toMatchObject({
+      solution: { status: 200, response: expect.stringContaining('the page') },
+    });
+    expect(await told('/to-itself')).toMatchObject({ status: 'ok', solution: { status: 200 } });
+    expect(site.asked.filter((path) => path === '/to-itself')).toHaveLength(2);
+  });
+
+  it('whoever does not ask for that has redirects followed, as the protocol has it', async () => {
+    expect(await get('/moved')).toMatchObject({ solution: { status: 200, url: `http://site.test:${site.port}/` } });
+  });
+
   it('an answer without a body is told as that', async () => {
     expect(await get('/nothing')).toMatchObject({ status: 'ok', solution: { status: 204, response: '' } });
   });

@@ -154,6 +154,10 @@ export async function openOddSite(): Promise<OddSite> {
     }
     if (pathname.startsWith('/door-')) return void response.setHeader('content-type', 'text/html').end('<p>the page');
     if (pathname === '/nothing') return void response.writeHead(204).end();
+    if (pathname === '/moved') return void response.writeHead(301, { location: '/' }).end();
+    if (pathname === '/moved-away') {
+      return void response.writeHead(302, { location: `http://other.test:${port}/elsewhere#part` }).end();
+    }
     if (pathname === '/round') return void response.writeHead(302, { location: '/round' }).end();
     const headers = { 'content-type': 'text/html; charset=utf-8', 'set-cookie': ['a=1; path=/', 'b=2; path=/'] };
     response.writeHead(page === undefined ? 404 : 200, headers).end(page);
@@ -236,6 +240,13 @@ const PAGES: Readonly<Record<string, string>> = {
   '/restless': '<p>on<script>setInterval(() => document.body.append("x"), 20)</script>',
   '/again': '<p>on<script>setTimeout(() => location.reload(), 10)</script>',
   '/cookie': '<p>on',
+  '/script-away': '<p>on<script>location.href = "http://other.test:PORT/elsewhere"</script>',
+  '/refresh-away': '<meta http-equiv="refresh" content="0; url=http://other.test:PORT/elsewhere"><p>on',
+  '/script-on': '<p>on<script>setTimeout(() => location.replace("/two?x=1"), 50)</script>',
+  '/form-away': `<form method="post" action="http://other.test:PORT/elsewhere"></form>
+    <script>document.forms[0].submit()</script>`,
+  '/to-itself': `<p>on<script>if (!document.cookie.includes("been")) { document.cookie = "been=1";
+    location.href = location.pathname + "?__cf_chl_tk=x"; }</script>`,
   '/huge': '<p>on<script>document.body.append("x".repeat(17 * 1024 * 1024))</script>',
   '/grow': `<p>on<img src="/never"><script>const kept = [];
     setInterval(() => kept.push(new Uint8Array(16e6).fill(7)), 20)</script>`,

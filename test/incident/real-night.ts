@@ -98,6 +98,7 @@ async function crawlThrough({ settings, kind, ordinary, walled, front, directory
   const crawling = startCrawl({
     seeds: truths.flatMap(({ seeds }) => seeds),
     dataDir: join(directory, 'data'),
+    command: [process.execPath, join(process.cwd(), 'dist/cli/main.js'), 'crawl'],
     words: ['--wait', '900', '--scope', 'any'],
     settings: {
       'guard.allow': ['127.0.0.0/8'],

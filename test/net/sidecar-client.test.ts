@@ -69,9 +69,16 @@ describe('the client of a browser service', () => {
     service.close();
   });
 
-  function clientOf(trusted: boolean): SidecarClient {
+  function clientOf(trusted: boolean, token: string | null = null): SidecarClient {
     const endpoint = `http://127.0.0.1:${(service.address() as AddressInfo).port}/v1`;
-    return createSidecarClient({ endpoint, trusted, trust, names, clock: { monotonicMs: () => performance.now() } });
+    return createSidecarClient({
+      endpoint,
+      token,
+      trusted,
+      trust,
+      names,
+      clock: { monotonicMs: () => performance.now() },
+    });
   }
 
   const json = (value: unknown) => (_: IncomingMessage, response: ServerResponse) =>
@@ -98,6 +105,27 @@ describe('the client of a browser service', () => {
     });
     expect(result.kind === 'response' && Buffer.from(result.body).toString()).toBe('<p>Grüße');
     expect(result.kind === 'response' && result.body.byteLength === result.body.buffer.byteLength).toBe(true);
+  });
+
+  it('P6: asks for redirects to be told, and tells one as a server does', async () => {
+    answer = json(solved({ status: 302, headers: { location: 'http://b.test/' }, response: '' }));
+    const result = await fetched();
+    expect(told).toMatchObject([{ redirects: 'told' }]);
+    expect(result).toMatchObject({ kind: 'response', status: 302 });
+    expect(result.kind === 'response' && result.headers).toContainEqual(['location', 'http://b.test/']);
+  });
+
+  it('S3: shows its token to a service that wants one, and only then', async () => {
+    const shown: (string | undefined)[] = [];
+    answer = (request, response) => {
+      shown.push(request.headers.authorization);
+      json(solved())(request, response);
+    };
+    await fetched();
+    await client.close();
+    client = clientOf(false, 'a-token-of-sixteen');
+    await fetched();
+    expect(shown).toEqual([undefined, 'Bearer a-token-of-sixteen']);
   });
 
   it.each([200, 204, 301, 403, 404, 429, 500, 503, 599, 999])('B1: a page with status %i is a page', async (status) => {
