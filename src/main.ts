@@ -1,10 +1,3 @@
-/**
- * The composition root: config → adapters → tree → run → drain.
- *
- * Nothing is decided here. It opens what the engine stands on, in the order in which it leans, hands it to the tree,
- * listens to what the crawl tells, and closes everything in the opposite order, whatever happened.
- */
-import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changesBy } from './admin/changes.js';
@@ -17,47 +10,33 @@ import type { Sown } from './admin/seeds.js';
 import { literalRefusal } from './admin/seed-rules.js';
 import type { RunFacts } from './admin/status.js';
 import type { Config } from './config/schema.js';
-import { contactOf } from './config/contact.js';
-import { configuredRules } from './config/rules.js';
-import { type Bloom, createBloom } from './domain/bloom.js';
+import { createBloom } from './domain/bloom.js';
 import type { CrawlSettings } from './domain/crawl-settings.js';
-import { PAUSED_MS_MAX } from './domain/fetching.js';
 import type { DeliveryTerms } from './domain/delivery.js';
 import type { Code } from './domain/outcome.js';
 import type { HostName } from './domain/host.js';
 import type { Redrive, RedriveWish } from './domain/redrive.js';
-import type { Tier } from './domain/tier.js';
 import type { Candidate } from './domain/url.js';
-import { secureContextOf } from './net/connect.js';
-import { createResolver, type Resolver } from './net/dns.js';
-import { type GuardRules, guardRules } from './net/guard.js';
-import { createHttpClient, type HttpClient } from './net/http.js';
-import { createImpersonator, type Impersonator } from './net/impersonator.js';
-import { createSidecarClient, type SidecarClient } from './net/sidecar-client.js';
-import { tokenIn } from './sidecar/token.js';
+import { createResolver } from './net/dns.js';
+import { guardRules } from './net/guard.js';
 import { candidate, isRefused } from './page/candidate.js';
 import { takeNotes } from './page/in-hand.js';
 import { loadPlugIns } from './page/plug-ins.js';
 import { createParserThreads } from './page/parser-pool.js';
 import type { PlugInModules } from './plugins/modules.js';
 import type { UrlFilter } from './plugins/url-filter.js';
-import { addressRangesOf } from './policy/addresses.js';
-import { BACKEND_TERMS } from './policy/backend-breaker.js';
-import { QUARANTINE } from './policy/breaker.js';
-import type { EgressTerms } from './policy/egress.js';
 import { hostDelayMs } from './policy/delay.js';
 import { hostBudgetOf } from './config/retry-budget.js';
-import { isAmong } from './policy/host-pattern.js';
 import { type Machine, stampOf } from './policy/elapsed.js';
 import { productTokenOf } from './policy/robots/agent.js';
-import { rulesOf } from './policy/admission.js';
+import { planTree } from './plan.js';
+import { browserTier, impersonatorOf, plainClientOf, tiersOf } from './tiers.js';
 import * as addresses from './protocols/addresses.js';
-import type { Props as HostProps } from './actors/host-state.js';
 import type { BenchFacts } from './protocols/bench.js';
 import type { Totals } from './protocols/commit.js';
 import type { CrawlEvent, EndReason } from './protocols/events.js';
 import type { RulesChange } from './protocols/frontier.js';
-import type { Clock, FetchPort, LogPort, Ports, StoreOpening, StorePort, TierPorts } from './protocols/ports.js';
+import type { Clock, FetchPort, LogPort, Ports, StorePort, TierPorts } from './protocols/ports.js';
 import { warcinfoRecord } from './sinks/warc-record.js';
 import { openStore } from './store/store.js';
 import { runNote } from './why/last-run.js';
@@ -167,9 +146,6 @@ function clockIn(directory: string, machine: Machine | undefined, log: LogPort):
 const RATE_HALF_LIFE_MS = 10_000;
 /** An actor that answers later is as good as down. */
 const ANSWER_MS_MAX = 2_000;
-const KEEP_ALIVE_MS = 4_000;
-/** By then a call that was cut off by its own deadline has ended. */
-const BROWSER_GRACE_MS = 5_000;
 /** Visits that don't end by then are left open: their URLs stay queued. */
 const DRAIN_MS_MAX = 45_000;
 
@@ -184,13 +160,13 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
   // Looked at here, where a mistake can still be answered for; each parser thread loads its own.
   if (wished.plugIns !== undefined) await loadPlugIns(wished.plugIns);
   const guard = guardRules(wished.config.guard.allow);
-  const impersonator = await impersonatorOf(wished.config, guard, log);
+  const impersonator = await impersonatorOf(wished.config, guard, SYSTEM_CLOCK, log);
   const options = impersonator === null ? withoutSecondTier(wished) : wished;
   const { config } = options;
   const servers = config.dns.servers.length === 0 ? {} : { servers: config.dns.servers };
   const names = createResolver({ guard, clock: SYSTEM_CLOCK, hosts: config.dns.hosts, ...servers });
-  const net = plainClientOf(config, guard);
-  const rendering = browserTier(config, { guard, names });
+  const net = plainClientOf(config, guard, SYSTEM_CLOCK);
+  const rendering = browserTier(config, { guard, names, clock: SYSTEM_CLOCK });
   const store = await storeOf(options);
   const parsers = createParserThreads({
     threads: config.page.threads,
@@ -245,27 +221,6 @@ export async function openCrawl(wished: CrawlOptions): Promise<Crawl> {
   }
 }
 
-/** A tier that this crawl does not have is absent. */
-function tiersOf(plain: FetchPort, impersonating: FetchPort | null, rendering: FetchPort | null): TierPorts {
-  return {
-    1: plain,
-    ...(impersonating === null ? {} : { 2: impersonating }),
-    ...(rendering === null ? {} : { 3: rendering }),
-  };
-}
-
-function plainClientOf(config: Config, guard: GuardRules): HttpClient {
-  return createHttpClient({
-    guard,
-    clock: SYSTEM_CLOCK,
-    http2: config.fetch.http2,
-    socketsMax: config.fetch.socketsMax,
-    keepAliveMs: KEEP_ALIVE_MS,
-    bodyBudgetBytes: config.fetch.bodyBudgetBytes,
-    ...(config.tls.ca === null ? {} : { tls: { ca: readFileSync(config.tls.ca, 'utf8') } }),
-  });
-}
-
 function storeOf({ config, dataDir }: CrawlOptions): ReturnType<typeof openStore> {
   return openStore({
     dir: dataDir,
@@ -279,23 +234,6 @@ function storeOf({ config, dataDir }: CrawlOptions): ReturnType<typeof openStore
         createdAtMs: Date.now(),
       }),
   });
-}
-
-/** What asks with a browser's handshake; null where no site may be asked so, or where it is not to be had here. */
-async function impersonatorOf(config: Config, guard: GuardRules, log: LogPort): Promise<Impersonator | null> {
-  const { impersonate, userAgent, tls, fetch } = config;
-  if (impersonate.sites.length === 0) return null;
-  const opened = await createImpersonator({
-    browser: impersonate.browser,
-    from: impersonate.from ?? contactOf(userAgent),
-    guard,
-    caFile: tls.ca,
-    clock: SYSTEM_CLOCK,
-    bodyBudgetBytes: fetch.bodyBudgetBytes,
-  });
-  if (opened.kind === 'available') return opened.impersonator;
-  log.log('warn', 'tier_unavailable', { tier: 2, why: opened.why });
-  return null;
 }
 
 /** The ladder goes on without that rung. */
@@ -347,153 +285,6 @@ function changesOf(config: Config, running: RunningCrawl): Changes {
     settings: () => running.settings,
     change: (change) => running.change(change),
   });
-}
-
-/** What an earlier life left. */
-export interface Inheritance
-  extends Pick<
-    StoreOpening,
-    'totals' | 'batch' | 'nextSequence' | 'settings' | 'redrives' | 'lastRedrive' | 'unclean'
-  > {
-  readonly seen: Bloom;
-  /** When this life begins; wall clock. */
-  readonly startedAtMs: number;
-  readonly machine?: Machine;
-}
-
-/** What each kind of actor is started with. */
-export function planTree(
-  options: Pick<CrawlOptions, 'config' | 'pagesMax' | 'endless' | 'urlFilter' | 'delivers'>,
-  productToken: string,
-  opened: Inheritance,
-): TreePlan {
-  const { config, pagesMax, urlFilter, delivers } = options;
-  const { settings } = opened;
-  const configured = configuredRules(config);
-  const exempt = addressRangesOf(config.politeness.addressExempt);
-  return {
-    recorder: { batch: opened.batch, groupMs: 50, groupPartsMax: 100, syncEveryMs: 1_000 },
-    frontier: {
-      configured,
-      ...(urlFilter === undefined ? {} : { filter: urlFilter }),
-      settings,
-      seen: opened.seen,
-      totals: opened.totals,
-      nextSequence: opened.nextSequence,
-      redrives: opened.redrives,
-      lastRedrive: opened.lastRedrive,
-      activeMin: Math.min(Math.ceil(config.hosts.activeFactor * config.fetch.slots), config.hosts.liveMax),
-      activeMax: config.hosts.liveMax,
-      pagesMax,
-      waitMs: options.endless === true ? null : config.waitSeconds * 1_000,
-    },
-    workbench: {
-      ...benchTermsOf(config),
-      // After a loss of power there may be no URL left of a life that has made requests.
-      resumed: opened.unclean || opened.totals.urls > 0,
-      rules: rulesOf(configured, settings),
-    },
-    host: (name) => ({
-      name,
-      userAgent: config.userAgent,
-      productToken,
-      startedAtMs: opened.startedAtMs,
-      ...(opened.machine === undefined ? {} : { machine: opened.machine }),
-      delayMs: hostDelayMs(name, config.politeness),
-      adaptiveFactor: config.politeness.adaptiveFactor,
-      addressExempt: exempt,
-      requestMsMax: config.fetch.timeoutMs,
-      robotsMsMax: config.robots.timeoutMs,
-      bodyBytesMax: config.fetch.bytesMax,
-      decodedBytesMax: config.fetch.bytesMax,
-      headerBytesMax: config.fetch.headerBytesMax,
-      linksMax: config.page.linksMax,
-      links: config.links,
-      robotsMeta: { obeyed: config.robots.meta, productToken },
-      challenge: config.challenge,
-      archive: config.archive.enabled,
-      ...(delivers === undefined ? {} : { delivers }),
-      metadata: config.archive.metadata,
-      parserThreads: config.page.threads,
-      ...failureTermsOf(config),
-      ...ladderTermsOf(config, name),
-      window: 64,
-      quota: 64,
-      openMax: 8,
-      idleMs: 10_000,
-    }),
-    hostsLiveMax: config.hosts.liveMax,
-    fetchers: config.fetch.slots,
-    impersonators: config.impersonate.sites.length > 0 ? config.impersonate.concurrency : null,
-    browsers: config.browser.endpoint === null ? null : config.browser.concurrency,
-    parsers: config.page.threads,
-  };
-}
-
-/** By which tiers a host may be fetched. */
-function ladderTermsOf(
-  { escalation, impersonate, browser }: Config,
-  name: HostName,
-): Pick<HostProps, 'ladder' | 'retryLateMs' | 'browserMsMax' | 'browserMsPerDay'> {
-  const tiers: Tier[] = [1];
-  if (isAmong(name, impersonate.sites)) tiers.push(2);
-  if (browser.endpoint !== null && isAmong(name, browser.sites)) tiers.push(3);
-  return {
-    ladder: { tiers, memoryMs: escalation.memorySeconds * 1_000 },
-    retryLateMs: escalation.retrySeconds * 1_000,
-    browserMsMax: browser.timeoutMs,
-    browserMsPerDay: browser.secondsPerHostAndDay * 1_000,
-  };
-}
-
-/** What a failure leads to, for a URL and for its host. */
-function failureTermsOf({ retry, breaker }: Config): Pick<HostProps, 'retry' | 'retryBudget' | 'breaker'> {
-  return {
-    retry: { schedule: retry.delaysSeconds.map((seconds) => seconds * 1_000), deliveriesMax: retry.deliveriesMax },
-    retryBudget: hostBudgetOf(retry),
-    breaker: {
-      failuresMax: breaker.failures,
-      quarantine: { ...QUARANTINE, firstMs: breaker.quarantineSeconds * 1_000 },
-    },
-  };
-}
-
-/** Null: no page is rendered. */
-function browserTier(
-  { browser }: Config,
-  { guard, names }: { readonly guard: GuardRules; readonly names: Resolver },
-): SidecarClient | null {
-  if (browser.endpoint === null) return null;
-  const { endpoint, trustBackend: trusted } = browser;
-  const trust = { guard, secureContext: secureContextOf(undefined) };
-  const token = tokenIn(process.env);
-  return createSidecarClient({ endpoint, token, trusted, trust, names, clock: SYSTEM_CLOCK });
-}
-
-function egressTermsOf({ egress }: Config): EgressTerms | null {
-  if (!egress.guard) return null;
-  const { hostsMin, hostsMax, shareMin, windowSeconds, suspenseSeconds } = egress;
-  return { hostsMin, hostsMax, shareMin, windowMs: windowSeconds * 1_000, suspenseMs: suspenseSeconds * 1_000 };
-}
-
-function benchTermsOf(config: Config): Omit<TreePlan['workbench'], 'resumed' | 'rules'> {
-  const { fetch, robots, politeness, impersonate, browser, retry } = config;
-  const requestMsMax = Math.max(fetch.timeoutMs, robots.timeoutMs) + PAUSED_MS_MAX;
-  return {
-    tiers: {
-      1: { slots: fetch.slots, requestMsMax },
-      ...(impersonate.sites.length === 0 ? {} : { 2: { slots: impersonate.concurrency, requestMsMax } }),
-      ...(browser.endpoint === null
-        ? {}
-        : { 3: { slots: browser.concurrency, requestMsMax: browser.timeoutMs + BROWSER_GRACE_MS } }),
-    },
-    openVisitsMax: fetch.openVisitsMax,
-    openBytesMax: fetch.bodyBudgetBytes,
-    addressDelayMs: politeness.addressDelayMs,
-    egress: egressTermsOf(config),
-    backend: browser.breaker ? BACKEND_TERMS : null,
-    retryBudget: { share: retry.budgetShare, perMinute: retry.budgetPerMinute },
-  };
 }
 
 class RunningCrawl implements Crawl, Live {

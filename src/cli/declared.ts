@@ -2,7 +2,7 @@
 import type { Config } from '../config/schema.js';
 import { createBloom } from '../domain/bloom.js';
 import { NO_SETTINGS } from '../domain/crawl-settings.js';
-import { planTree } from '../main.js';
+import { planTree } from '../plan.js';
 import type { GroupSpec, NodeSpec } from '../supervision/specification.js';
 import { engineTree } from '../supervision/tree.js';
 

@@ -9,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { loadConfig } from '../config/load.js';
 import type { Config } from '../config/schema.js';
 import { createBloom } from '../domain/bloom.js';
-import { planTree } from '../main.js';
+import { planTree } from '../plan.js';
 import { candidate, isRefused } from '../page/candidate.js';
 import { parse } from '../page/parse.js';
 import type { Change, RedriveDead, Seed } from '../protocols/frontier.js';

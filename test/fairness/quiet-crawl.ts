@@ -10,7 +10,7 @@ import { MemoryLevel } from 'memory-level';
 import { loadConfig } from '../../src/config/load.js';
 import { createBloom } from '../../src/domain/bloom.js';
 import type { HostName } from '../../src/domain/host.js';
-import { planTree } from '../../src/main.js';
+import { planTree } from '../../src/plan.js';
 import { candidate, isRefused } from '../../src/page/candidate.js';
 import * as addresses from '../../src/protocols/addresses.js';
 import type { Part, Totals } from '../../src/protocols/commit.js';
