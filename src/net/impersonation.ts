@@ -130,8 +130,9 @@ export class Impersonation implements Timed, Flow {
 
   /** @returns whether the body was cut at its bound, where the request lets it be */
   async #exchange(): Promise<boolean> {
-    const { request, headers, ask } = this.#parts;
+    const { request, headers, ask, passage } = this.#parts;
     const answered = await this.#unlessBroken(ask(headers));
+    passage.answered();
     if (answered.status < 200) {
       this.#breakOff('protocol_error', 'the server changed the protocol unasked');
       return false;

@@ -9,12 +9,14 @@
  * 1. No connection but to the address of the passage, on its port, for its host; vetted once more as it is made.
  * 2. More bytes than the passage's bound are not read; the connection is cut, and says so (S2).
  * 3. Once `close` resolves, no socket of the passage is left, and none will be.
+ * 4. The far end hears one request, however often the client would ask.
  */
 import { randomBytes } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { openGuarded, type Target, type Trust } from './connect.js';
 import { Fault } from './failure.js';
 import { canonicalAddress } from './guard.js';
+import { OneRequest } from './one-request.js';
 
 export interface PassageTerms {
   /** As in the URL, brackets of an IPv6 literal included. */
@@ -39,6 +41,8 @@ export interface Passage {
   readonly bytesReceived: number;
   /** Of the far end; empty where it was not reached. */
   readonly remoteAddress: string;
+  /** An answer has begun: until then the client is heard with one request alone. */
+  answered(): void;
   /** Cuts what is left. @returns when both sockets are closed; nobody is let through any more */
   close(): Promise<void>;
 }
@@ -163,6 +167,7 @@ class OpenPassage implements Passage {
   #bytesReceived = 0;
   #remoteAddress = '';
   #isClosed = false;
+  readonly #heard = new OneRequest(() => this.#askedTwice());
   #whenEmpty: () => void = () => {};
 
   constructor(terms: PassageTerms, proxyUrl: string, forget: () => void) {
@@ -185,6 +190,10 @@ class OpenPassage implements Passage {
 
   get remoteAddress(): string {
     return this.#remoteAddress;
+  }
+
+  answered(): void {
+    this.#heard.answered();
   }
 
   close(): Promise<void> {
@@ -243,13 +252,22 @@ class OpenPassage implements Passage {
     far.once('error', is('broken'));
     far.once('close', () => client.destroySoon());
     client.write(answer(GRANTED));
-    if (early.length > 0) far.write(early);
+    if (early.length > 0) this.#heard.write(early);
     // Whoever speaks first here is the client; it takes no more from a read than the answer that it waits for.
     client.once('data', () => {
-      far.on('data', (piece: Buffer) => this.#count(piece.length));
+      far.on('data', (piece: Buffer) => {
+        this.#heard.spokenTo();
+        this.#count(piece.length);
+      });
       far.pipe(client);
     });
-    client.pipe(far);
+    client.pipe(this.#heard).pipe(far);
+  }
+
+  /** Of what the server refused unread the client would ask at once, and past the gate. */
+  #askedTwice(): void {
+    this.#fault = new Fault('connection_reset', 'the request was refused unread; it is not asked again at once');
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #fail(client: Socket, reply: number, fault: Fault): void {

@@ -3,6 +3,7 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { FetchedResponse, FetchFailure, FetchRequest, FetchResult, Header } from '../../src/domain/fetching.js';
+import { BROWSERS } from '../../src/domain/tier.js';
 import { guardRules } from '../../src/net/guard.js';
 import {
   createImpersonator,
@@ -515,6 +516,59 @@ describe('what a server does wrong (S2)', () => {
       expect(server.connections).toBe(1);
       await server.deserted();
     }
+  });
+});
+
+describe('P1, P2: one request, however often the client would ask', () => {
+  const refusing = (socket: Socket, stream: number) =>
+    socket.write(raw.frame(raw.RST_STREAM, 0, stream, raw.number32(7)));
+  const cookie: Header = ['cookie', `a=${'x'.repeat(2_000)}`];
+
+  it.each(BROWSERS)('%s: what is refused unread (REFUSED_STREAM) is not asked for again', async (browser) => {
+    const impersonator = await impersonatorWith({ browser });
+    for (const maxVersion of ['TLSv1.3', 'TLSv1.2']) {
+      for (const headers of [[], [cookie]]) {
+        const server = await raw.RawHttp2Server.start({ ...site, maxVersion } as Identity, refusing);
+        onTestFinished(() => server.stop());
+        const result = failure(await impersonator.fetch(requestTo(server, { ...secure, headers }), signal));
+        expect(result).toMatchObject({ code: 'connection_reset', detail: expect.stringContaining('refused unread') });
+        expect({ requests: server.requests, connections: server.connections }).toEqual({ requests: 1, connections: 1 });
+      }
+    }
+  });
+
+  it('a server that pings and says its settings twice before it answers is heard out', async () => {
+    const impersonator = await impersonatorWith();
+    for (const maxVersion of ['TLSv1.3', 'TLSv1.2']) {
+      const server = await raw.RawHttp2Server.start({ ...site, maxVersion } as Identity, (socket, stream) => {
+        const ping = raw.frame(raw.PING, 0, 0, Buffer.alloc(8));
+        socket.write(Buffer.concat([raw.frame(raw.SETTINGS, 0, 0), ping, ping]));
+        setTimeout(() => socket.write(raw.answer(stream, {}, raw.END_STREAM)), 50);
+      });
+      onTestFinished(() => server.stop());
+      response(await impersonator.fetch(requestTo(server, secure), signal));
+    }
+  });
+
+  it('a request of many records is one', async () => {
+    const impersonator = await impersonatorWith();
+    const server = await raw.RawHttp2Server.start(site, (socket, stream) =>
+      socket.write(raw.answer(stream, {}, raw.END_STREAM)),
+    );
+    onTestFinished(() => server.stop());
+    const headers: Header[] = [['cookie', `a=${'~'.repeat(40_000)}`]];
+    response(await impersonator.fetch(requestTo(server, { ...secure, headers }), signal));
+    expect(server.requests).toBe(1);
+  });
+
+  it('known, and not to be told: over HTTP/2 a body without length or coding that a reset without an error ends', async () => {
+    const impersonator = await impersonatorWith();
+    const server = await raw.RawHttp2Server.start(site, (socket, stream) => {
+      const reset = raw.frame(raw.RST_STREAM, 0, stream, raw.number32(0));
+      socket.write(Buffer.concat([raw.answer(stream), raw.frame(raw.DATA, 0, stream, Buffer.from('half')), reset]));
+    });
+    onTestFinished(() => server.stop());
+    expect(textOf(response(await impersonator.fetch(requestTo(server, secure), signal)))).toBe('half');
   });
 });
 
