@@ -357,7 +357,7 @@ function setRetryFloor(bench: Bench, { host }: OpenRequest, event: EndEvent, spa
 /** What the crawler has surely made of it. A break before the head may have been an idle connection's, unless it was new. */
 function answeredBy(bench: Bench, request: OpenRequest, { s, how, ra }: EndEvent, span: Span): Answered {
   if (how === 'abort' || span.endedAt - span.startedAt > bench.rules.answerMsMax) return 'unknown';
-  if (s === null) return request.isFirstOfConnection ? 'failure' : 'unknown';
+  if (s === null) return request.isFirstOfConnection ? 'unreached' : 'unknown';
   if (s === 429 || s === 503 || (s >= 500 && ra !== undefined)) return 'throttled';
   return s >= 500 ? 'failure' : 'success';
 }

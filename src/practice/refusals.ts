@@ -18,8 +18,8 @@ export interface PatienceTerms {
   readonly jitterShare: number;
 }
 
-/** What an answer means for the rows. */
-export type Answered = 'success' | 'failure' | 'throttled' | 'unknown';
+/** What an answer means for the rows. `unreached`: none came, which may be a fault of the way there. */
+export type Answered = 'success' | 'failure' | 'unreached' | 'throttled' | 'unknown';
 
 /** A time before which nothing may be asked, and the rule that says so. */
 export interface RefusalFloor {
@@ -34,27 +34,37 @@ export interface Refusals {
   floors(): readonly RefusalFloor[];
 }
 
+/** Whose fault it is that no answer came is said after so long at most (B5): what dies before that has charged nobody. */
+const SUSPENSE_MS = 5_000;
+
+/** A refusal, and by when the crawler has surely taken it for one. */
+interface Refused extends Span {
+  readonly judgedBy: number;
+}
+
 /** What ended so shortly before the crawler's part crashed may not have been written down. */
 const LAPSE_MS = 1_000;
 
 export function openRefusals(terms: PatienceTerms, isDoubted: (span: Span) => boolean): Refusals {
-  let throttled: Span[] = [];
-  let failures: Span[] = [];
+  let throttled: Refused[] = [];
+  let failures: Refused[] = [];
   /** Spans of the failures that opened it: the first opening, then each failed probe. */
-  let openings: Span[] = [];
+  let openings: Refused[] = [];
 
   const leastMs = (firstMs: number, capMs: number, doublings: number): number =>
     Math.min(capMs, firstMs * 2 ** Math.min(doublings, 32)) * (1 - terms.jitterShare);
 
-  const known = (row: Span[]): Span[] => {
-    const lost = row.findLastIndex(isDoubted);
+  const isInDoubt = ({ startedAt, judgedBy }: Refused): boolean => isDoubted({ startedAt, endedAt: judgedBy });
+
+  const known = (row: Refused[]): Refused[] => {
+    const lost = row.findLastIndex(isInDoubt);
     return lost < 0 ? row : row.slice(lost + 1);
   };
 
   const refresh = (): void => {
     throttled = known(throttled);
     failures = known(failures);
-    if (openings.some(isDoubted)) openings = [];
+    if (openings.some(isInDoubt)) openings = [];
   };
 
   return {
@@ -66,18 +76,19 @@ export function openRefusals(terms: PatienceTerms, isDoubted: (span: Span) => bo
         openings = [];
         return;
       }
+      const refused = { ...span, judgedBy: span.endedAt + (what === 'unreached' ? SUSPENSE_MS : 0) };
       if (what === 'throttled') {
-        throttled.push(span);
+        throttled.push(refused);
         // The probe has told nothing of the host's health: as before it, for as long.
-        if (openings.length > 0) openings[openings.length - 1] = span;
+        if (openings.length > 0) openings[openings.length - 1] = refused;
         return;
       }
       throttled = [];
-      failures.push(span);
-      if (openings.length > 0 || failures.length >= terms.breaker.failures) openings.push(span);
+      failures.push(refused);
+      if (openings.length > 0 || failures.length >= terms.breaker.failures) openings.push(refused);
     },
     lapsed(at) {
-      const isRecent = ({ endedAt }: Span): boolean => endedAt >= at - LAPSE_MS;
+      const isRecent = ({ judgedBy }: Refused): boolean => judgedBy >= at - LAPSE_MS;
       if (throttled.some(isRecent)) throttled = [];
       if (failures.some(isRecent)) failures = [];
       if (openings.some(isRecent)) openings = [];

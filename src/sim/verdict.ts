@@ -34,18 +34,24 @@ const PATIENCE = {
   jitterShare: 0.2,
 } as const;
 
+/** RFC 9309 §2.4. */
+const ROBOTS_AGE_MS_MAX = 24 * 3_600_000;
+
 /** Rows looked at for one that must be there. */
 const ROWS_MAX = 100_000;
 
 /** By the servers' log alone (P1 to P9, B3). */
 export function judgeLog(log: readonly WitnessEvent[], settings: UniverseSettings): Verdict {
-  const { delayMs, addressDelayMs, adaptiveFactor, revisitMs } = settings;
+  const { delayMs, addressDelayMs, adaptiveFactor, revisitMs, powerLosses, clockJumps, clockJumpMsMax } = settings;
+  // A machine that was started anew knows of no step that its clock has made before: its wall clock is believed.
+  const unseenStepMs = powerLosses > 0 ? clockJumps * clockJumpMsMax : 0;
   return judge(log, {
     productToken: 'orbweaver',
     delayMs,
     addressDelayMs,
     adaptiveFactor,
     patience: PATIENCE,
+    robotsAgeMsMax: ROBOTS_AGE_MS_MAX + unseenStepMs,
     repeats: revisitMs > 0 ? 'allowed' : 'judged',
   });
 }

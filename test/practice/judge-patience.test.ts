@@ -141,6 +141,16 @@ describe('quarantine (B3)', () => {
     expect(broken(failing(5, 1_000, { status: null, how: 'reset' }), rules)).toEqual(['breaker-open']);
     expect(broken(failing(5, 1_000, { status: null, how: 'reset', connection: 7 }), rules)).toEqual([]);
   });
+  it('B5: whose fault a connection that broke was is not said at once, and a kill before that forgets it', () => {
+    const killedAt = (t: number): WitnessEvent[] => [
+      { e: 'K', t },
+      { e: 'B', t: t + 1 },
+    ];
+    const broke = { status: null, how: 'reset' } as const;
+    expect(broken(failing(5, 12_000, broke), rules, killedAt(9_900))).toEqual([]);
+    expect(broken(failing(5, 12_000, broke), rules, killedAt(10_100))).toEqual(['breaker-open']);
+    expect(broken(failing(5, 12_000), rules, killedAt(9_900))).toEqual(['breaker-open']);
+  });
   it('a loss of power reaches further back than a kill', () => {
     const marks = (g?: number): WitnessEvent[] => [
       { e: 'K', t: 6_000, ...(g === undefined ? {} : { g }) },
