@@ -1,7 +1,7 @@
 /** `dead` and `redrive` as they are typed: against a store at rest and against a crawl that runs. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -143,6 +143,8 @@ describe('R1 dead letters of a crawl that runs', () => {
   it('are listed, brought back at a rate, cancelled, and fetched when they are mended', async () => {
     const daemon = spawn(process.execPath, [PROGRAM, 'daemon', '--data', data, ...sets], { stdio: 'ignore' });
     children.add(daemon);
+    // Asked before it has its store, a command would open that itself, and the daemon find it locked.
+    await eventually('it listens', async () => (existsSync(join(data, 'control.sock')) ? true : null));
     await eventually('all are dead again', async () => {
       const status = (await called('status', '--json')).json()[0];
       return status?.['state'] !== 'stopped' && status?.['dead'] === PAGES ? status : null;
@@ -168,5 +170,5 @@ describe('R1 dead letters of a crawl that runs', () => {
     const exited = once(daemon, 'exit');
     daemon.kill('SIGTERM');
     await exited;
-  });
+  }, 120_000);
 });

@@ -83,8 +83,10 @@ describe('a crawl that is stopped and started', () => {
       const crawling = startCrawl(order);
       // It has the data directory to itself once it asks for something.
       while ((await web.stats()).requests < asked + more) await sleep(5);
-      // A second one beside it is refused, and touches nothing.
+      // A second one beside it is refused, and touches nothing. The first one does not end meanwhile.
+      crawling.signal('SIGSTOP');
       const other = await crawl({ ...order, secondsMax: 20 });
+      crawling.signal('SIGCONT');
       expect(other.exitCode).toBe(1);
       expect(JSON.stringify(other.log)).toMatch(/in use by another process/);
       crawling.signal('SIGINT');
