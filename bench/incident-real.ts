@@ -1,7 +1,7 @@
 /**
  * The night of the incident for once with real processes: does the crawl that was simulated behave so on a real machine?
  *
- * 500 ordinary hosts of the practice web and twelve whose pages need a browser, crawled from the command line, with the
+ * 500 ordinary hosts of the practice web and twelve walled ones, of which nine need a browser, crawled from the command line, with the
  * sidecar and a real Chromium behind a front that burns its time-out for 200 s: without the incident, with it, and with it
  * while the breaker is switched off. Eleven minutes in all. Times are real and none of them is held against anybody; what is
  * missing or given up is. `--hosts` is the number of ordinary hosts, `--pages` of each.

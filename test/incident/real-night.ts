@@ -3,8 +3,9 @@
  * sidecar with a real Chromium behind a front that is ill on purpose.
  *
  * The front answers as the service of that night did: it takes each call, burns the whole time-out, and says that it could
- * not solve the challenge; one call of 49 it hands on. When its time has come it hands on all of them. What is told of
- * pages was seen by their servers, what is told of calls by the front.
+ * not solve the challenge; one call of 49 it hands on. When its time has come it hands on all of them. Of ordinary pages
+ * their server tells, and of calls the front; how many pages were had, and when walled ones were, the crawl says itself. Every
+ * fourth walled host has no wall.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
